@@ -1,0 +1,1 @@
+"""One effect, as approved, or nothing: gate, send, classify, record."""

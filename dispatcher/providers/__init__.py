@@ -1,0 +1,1 @@
+"""Adapters: one folder a provider, one file an operation type."""

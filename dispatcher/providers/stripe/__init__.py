@@ -1,0 +1,16 @@
+"""Stripe: refunds and cancelled subscriptions, through Stripe's own SDK."""
+
+from dispatcher.provider import OperationType
+from dispatcher.providers.stripe.config import API_VERSION, StripeConfig
+from dispatcher.providers.stripe.fingerprint import fingerprint
+from dispatcher.providers.stripe.handshake import is_sandbox
+from dispatcher.providers.stripe.setup import StripeType, stripe_types
+
+__all__ = [
+    "API_VERSION",
+    "StripeConfig",
+    "StripeType",
+    "fingerprint",
+    "is_sandbox",
+    "stripe_types",
+]

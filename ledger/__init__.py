@@ -1,0 +1,1 @@
+"""The truth: a transactional record of operations. Imports nothing of ours."""

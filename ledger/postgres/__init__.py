@@ -1,0 +1,1 @@
+"""PostgreSQL beneath the ledger: schema, statements, writer, embedded engine."""

@@ -1,0 +1,85 @@
+-- Record decided proposals with their operations: all items of one, or none.
+-- Parameters: proposals (JSON array), operations (JSON array), look_alike_s.
+WITH p AS MATERIALIZED (
+    SELECT * FROM jsonb_to_recordset(%(proposals)s::jsonb) AS p(
+        i integer, id uuid, type text, type_version integer, requested_by text, request_key text,
+        input_digest text, items integer, mode text, decided_by text, reason text,
+        authorization_id uuid, authorized_until timestamptz, resend_until timestamptz,
+        owner uuid, lease_s double precision)
+), o AS MATERIALIZED (
+    SELECT *, decode(salt_hex, 'hex') AS salt,
+           sha256(decode(salt_hex, 'hex') || convert_to(payload, 'UTF8')) AS payload_digest
+      FROM jsonb_to_recordset(%(operations)s::jsonb) AS o(
+        i integer, item integer, id uuid, adapter_version text, provider text, family text,
+        account text, livemode boolean, object_id text, connected_account text, target text,
+        amount_minor bigint, currency text, parameters jsonb, request text, request_digest text,
+        idempotency_key text, snapshot jsonb, trace_context text, separate boolean,
+        event_id uuid, actor text, payload text, salt_hex text)
+), held AS MATERIALIZED (
+    -- One creator at a time on a target, so that look-alikes are seen by the later one.
+    SELECT pg_advisory_xact_lock(8787, bucket)
+      FROM (SELECT DISTINCT hashtext(target) & 1023 AS bucket FROM o ORDER BY 1) AS buckets
+), clock AS MATERIALIZED (
+    SELECT count(*) AS locks, ledger_now() AS at FROM held
+), alike AS MATERIALIZED (
+    SELECT o.i, jsonb_object_agg(o.item, to_jsonb(found.ids)) AS older
+      FROM clock, o, look_alikes(o.target, o.family,
+                                 make_interval(secs => %(look_alike_s)s::double precision)) AS found(ids)
+     WHERE NOT o.separate AND found.ids IS NOT NULL GROUP BY o.i
+), judged AS MATERIALIZED (
+    SELECT p.*, clock.at, alike.older, known.id AS known_id, known.input_digest AS known_digest,
+           CASE WHEN known.id IS NOT NULL THEN 'known'
+                WHEN p.authorized_until <= clock.at THEN 'over'
+                WHEN alike.older IS NOT NULL THEN 'alike'
+                ELSE 'new' END AS verdict
+      FROM clock CROSS JOIN p
+      LEFT JOIN proposals known USING (requested_by, request_key)
+      LEFT JOIN alike ON alike.i = p.i
+), recorded AS (
+    INSERT INTO proposals (id, type, type_version, requested_by, request_key, input_digest, items,
+                           mode, state, decided_by, decided_at, reason, created_at)
+    SELECT id, type, type_version, requested_by, request_key, input_digest, items,
+           mode, 'approved', decided_by, at, reason, at
+      FROM judged WHERE verdict = 'new' ORDER BY requested_by, request_key
+    ON CONFLICT (requested_by, request_key) DO NOTHING
+    RETURNING id
+), won AS MATERIALIZED (
+    SELECT judged.* FROM judged JOIN recorded USING (id)
+), proven AS (
+    INSERT INTO authorizations (id, proposal_id, decided_by, authorized_until, resend_until,
+                                created_at)
+    SELECT authorization_id, id, decided_by, authorized_until, resend_until, at FROM won
+), accounts AS (
+    INSERT INTO provider_accounts (provider, account, livemode)
+    SELECT DISTINCT provider, account, livemode FROM o JOIN won USING (i) ORDER BY 1, 2
+    ON CONFLICT DO NOTHING
+), created AS (
+    INSERT INTO operations (
+        id, proposal_id, item, type, type_version, adapter_version, provider, family, account,
+        livemode, object_id, connected_account, target, amount_minor, currency, parameters,
+        request, request_digest, idempotency_key, snapshot, trace_context, created_at,
+        authorization_id, authorized_until, resend_until, state, fence, owner, lease_until,
+        next_check_at, last_event_seq, last_event_hash)
+    SELECT o.id, won.id, o.item, won.type, won.type_version, o.adapter_version, o.provider,
+        o.family, o.account, o.livemode, o.object_id, o.connected_account, o.target,
+        o.amount_minor, o.currency, o.parameters, convert_to(o.request, 'UTF8'),
+        o.request_digest, o.idempotency_key, o.snapshot, o.trace_context, won.at,
+        won.authorization_id, won.authorized_until, won.resend_until, 'created',
+        CASE WHEN won.owner IS NULL THEN 0 ELSE 1 END, won.owner,
+        CASE WHEN won.owner IS NOT NULL THEN won.at + make_interval(secs => won.lease_s) END,
+        CASE WHEN won.owner IS NULL THEN won.at
+             ELSE won.at + make_interval(secs => won.lease_s) END,
+        1, event_hash('', o.id, 1, o.event_id, 'authorized', o.actor, won.at, o.payload_digest)
+      FROM o JOIN won USING (i) ORDER BY o.id
+    RETURNING id, last_event_seq, last_event_hash, created_at AS at
+), changed AS (
+    SELECT created.*, o.event_id, 'authorized' AS kind, o.actor, o.payload_digest, o.salt,
+           o.payload
+      FROM created JOIN o USING (id)
+),
+-- :include _append_event
+SELECT judged.i,
+       CASE WHEN judged.verdict = 'new' AND recorded.id IS NULL THEN 'again'
+            ELSE judged.verdict END AS verdict,
+       judged.known_id, judged.known_digest, judged.older
+  FROM judged LEFT JOIN recorded USING (id) ORDER BY judged.i;

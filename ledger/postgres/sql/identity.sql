@@ -1,0 +1,1 @@
+SELECT ledger_id, epoch, is_test FROM ledger_identity;

@@ -1,0 +1,128 @@
+"""When to look again, and when a wait has lasted long enough to ask a person. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from types import MappingProxyType
+from typing import Final
+from uuid import UUID
+
+from dispatcher.provider import Look, Wait, Waits
+from ledger.model import Operation
+from recovery.case import Action, Decision, World
+from recovery.doubt import busy_until, interval_s, not_before, settles_at
+
+JUST_AFTER_S: Final = 0.001
+"""A check at the very moment would still be too early by a hair."""
+
+LONGEST_TOLD_S: Final = 3600.0
+"""Whatever the provider asks for, a look once an hour: an authorization or a window may end."""
+
+SPREAD: Final = 0.25
+"""How far checks that were all told the same moment are spread, as a part of the pause."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paced:
+    """A decision with its time."""
+
+    decision: Decision
+    """The wait itself, or its escalation once the limit has passed."""
+    check_in_s: float
+    """Looking goes on under an escalation too: the provider's answer may settle it."""
+    notify: bool
+    """People are to be told that this wait goes on."""
+
+
+def pace(
+    decision: Decision, operation: Operation, look: Look, world: World, now: datetime
+) -> Paced:
+    """Time a `WAIT`.
+
+    Raises:
+        ValueError: The decision is no wait.
+    """
+    if decision.action is not Action.WAIT:
+        raise ValueError(f"{decision.action} is not a wait")
+    waited_s = _waited_s(decision, operation, now)
+    notify = decision.notify_after_s is not None and waited_s >= decision.notify_after_s
+    if decision.code == "SETTLING":
+        return Paced(decision, _until_settled_s(operation, world, now), notify)
+    wait = _wait_of(decision.code, world.waits)
+    check_in_s = _check_in_s(decision, operation, look, world, now)
+    if decision.then is None or wait.limit_s is None:
+        return Paced(decision, check_in_s, notify)
+    if waited_s >= wait.limit_s or _already_asked(decision, operation):
+        asked = replace(decision, action=Action.ESCALATE, code=decision.then, then=None)
+        return Paced(asked, check_in_s, notify)
+    return Paced(decision, min(check_in_s, wait.limit_s - waited_s + JUST_AFTER_S), notify)
+
+
+WAITS: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        "PROVIDER_PENDING": "pending",
+        "CUSTOMER_ACTION": "customer_action",
+        "PROVIDER_AUTH": "auth",
+        "TARGET_NOT_VISIBLE": "not_visible",
+        "PROVIDER_UNREACHABLE": "unreachable",
+        "CONFIRMED_UNSEEN": "vanished",
+        "ACCEPTED_UNSEEN": "accepted_unseen",
+        "CACHED_500": "cached_500",
+    }
+)
+"""Which of a type's waits a code follows; every `NOT_YET_…` follows `not_yet`."""
+
+
+def _wait_of(code: str, waits: Waits) -> Wait:
+    wait: Wait = getattr(waits, WAITS.get(code, "not_yet"))
+    return wait
+
+
+def _waited_s(decision: Decision, operation: Operation, now: datetime) -> float:
+    """How long this very wait has lasted; another decision in between starts it anew."""
+    if operation.decision != decision.code or operation.decision_since is None:
+        return 0.0
+    return max(0.0, (now - operation.decision_since).total_seconds())
+
+
+def _already_asked(decision: Decision, operation: Operation) -> bool:
+    """Whether this wait's question is open: its own code is no longer the last one then."""
+    return operation.escalated and operation.decision == decision.then
+
+
+def _until_settled_s(operation: Operation, world: World, now: datetime) -> float:
+    ends = [settles_at(operation, world), busy_until(operation, world)]
+    return max((_until_s(end, now) for end in ends if end is not None), default=0.0) + JUST_AFTER_S
+
+
+def _check_in_s(
+    decision: Decision, operation: Operation, look: Look, world: World, now: datetime
+) -> float:
+    """As told by the provider, spread; else the wait's own growing interval."""
+    wait = _wait_of(decision.code, world.waits)
+    times = operation.decision_count if operation.decision == decision.code else 0
+    interval = interval_s(wait, times)
+    told_s = _told_s(decision, operation, look, world, now)
+    if told_s is None:
+        return interval
+    if decision.code != "NOT_YET_NOT_BEFORE":
+        told_s = max(told_s, interval)
+    return min(told_s, LONGEST_TOLD_S) * (1 + SPREAD * _share(operation.id)) + JUST_AFTER_S
+
+
+def _told_s(
+    decision: Decision, operation: Operation, look: Look, world: World, now: datetime
+) -> float | None:
+    if decision.code == "NOT_YET_NOT_BEFORE":
+        pause_ends = not_before(operation, world.waits)
+        return None if pause_ends is None else _until_s(pause_ends, now)
+    return look.retry_after_s
+
+
+def _until_s(moment: datetime, now: datetime) -> float:
+    return max(timedelta(0), moment - now).total_seconds()
+
+
+def _share(operation_id: UUID) -> float:
+    """A number from 0 to 1 that differs between operations and never for one."""
+    return operation_id.int % 1009 / 1009

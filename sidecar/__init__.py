@@ -1,0 +1,1 @@
+"""The running process: settings, wiring, doors, command line."""
