@@ -117,6 +117,17 @@ class DecisionWrite:
     check_s: float | None
     release: bool = True
     watched: bool = False
+    """The final record was compared with the provider once more."""
+    human: bool = False
+    """A person's verdict: raises the case version."""
+    never_send: bool | None = None
+    """`None` leaves it as it is."""
+    correct: bool = False
+    """Moves a final record; only for a person, verified against the provider."""
+    escalated: bool | None = None
+    """Whether a question stands open on it afterwards; `None` leaves it as it is."""
+    acknowledged: Sequence[str] = ()
+    """Reasons that this verdict answers; they are not asked again."""
     reference: str | None = None
     provider_status: str | None = None
     failure_code: str | None = None

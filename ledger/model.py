@@ -200,6 +200,8 @@ class Operation:
     in_doubt: bool
     """Sent, and nobody knows yet whether it took effect."""
     escalated: bool
+    acknowledged: tuple[str, ...]
+    """Reasons that a person has answered already."""
     never_send: bool
     """Given up by a person: stays `sent`, is watched, never leaves again."""
     reference: str | None

@@ -1,9 +1,7 @@
 """When to look again, and when a wait has lasted long enough to ask a person. Pure."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
-from types import MappingProxyType
 from typing import Final
 from uuid import UUID
 
@@ -58,24 +56,19 @@ def pace(
     return Paced(decision, min(check_in_s, wait.limit_s - waited_s + JUST_AFTER_S), notify)
 
 
-WAITS: Final[Mapping[str, str]] = MappingProxyType(
-    {
-        "PROVIDER_PENDING": "pending",
-        "CUSTOMER_ACTION": "customer_action",
-        "PROVIDER_AUTH": "auth",
-        "TARGET_NOT_VISIBLE": "not_visible",
-        "PROVIDER_UNREACHABLE": "unreachable",
-        "CONFIRMED_UNSEEN": "vanished",
-        "ACCEPTED_UNSEEN": "accepted_unseen",
-        "CACHED_500": "cached_500",
-    }
-)
-"""Which of a type's waits a code follows; every `NOT_YET_…` follows `not_yet`."""
-
-
 def _wait_of(code: str, waits: Waits) -> Wait:
-    wait: Wait = getattr(waits, WAITS.get(code, "not_yet"))
-    return wait
+    """The wait that a code follows; every `NOT_YET_…` follows `not_yet`."""
+    known = {
+        "PROVIDER_PENDING": waits.pending,
+        "CUSTOMER_ACTION": waits.customer_action,
+        "PROVIDER_AUTH": waits.auth,
+        "TARGET_NOT_VISIBLE": waits.not_visible,
+        "PROVIDER_UNREACHABLE": waits.unreachable,
+        "CONFIRMED_UNSEEN": waits.vanished,
+        "ACCEPTED_UNSEEN": waits.accepted_unseen,
+        "CACHED_500": waits.cached_500,
+    }
+    return known.get(code, waits.not_yet)
 
 
 def _waited_s(decision: Decision, operation: Operation, now: datetime) -> float:
@@ -86,8 +79,9 @@ def _waited_s(decision: Decision, operation: Operation, now: datetime) -> float:
 
 
 def _already_asked(decision: Decision, operation: Operation) -> bool:
-    """Whether this wait's question is open: its own code is no longer the last one then."""
-    return operation.escalated and operation.decision == decision.then
+    """Whether this wait's question is open; the last decision then bears the question's code."""
+    asked = decision.then != decision.code and operation.decision == decision.then
+    return asked and operation.escalated
 
 
 def _until_settled_s(operation: Operation, world: World, now: datetime) -> float:
@@ -100,7 +94,8 @@ def _check_in_s(
 ) -> float:
     """As told by the provider, spread; else the wait's own growing interval."""
     wait = _wait_of(decision.code, world.waits)
-    times = operation.decision_count if operation.decision == decision.code else 0
+    same = operation.decision in {decision.code, decision.then}
+    times = operation.decision_count if same else 0
     interval = interval_s(wait, times)
     told_s = _told_s(decision, operation, look, world, now)
     if told_s is None:

@@ -27,7 +27,7 @@ _OURS: Final = {
 
 def seen(operation: Operation, look: Look, world: World) -> Seen:
     """Name what was found. Trouble spoils everything but a living find."""
-    own = _own(operation, look, world)
+    own = own_effects(operation, look, world)
     ours = [e for e in own if e.subject_matches and e.money == operation.subject.money]
     live = [e for e in ours if e.liveness is not Liveness.DEAD]
     if len(live) > 1:
@@ -48,7 +48,7 @@ def foreign(operation: Operation, look: Look, world: World) -> bool:
     known = {
         *operation.snapshot.get("references", ()),
         *world.own_references,
-        *(e.reference for e in _own(operation, look, world)),
+        *(e.reference for e in own_effects(operation, look, world)),
     }
     return any(
         effect.reference not in known and not _of_a_sibling(effect, world)
@@ -61,11 +61,11 @@ def funds_short(operation: Operation, look: Look, world: World) -> bool:
     """Whether ours waits for the account's balance."""
     return any(
         effect.liveness is Liveness.PENDING and effect.pending_reason == "insufficient_funds"
-        for effect in _own(operation, look, world)
+        for effect in own_effects(operation, look, world)
     )
 
 
-def _own(operation: Operation, look: Look, world: World) -> list[Effect]:
+def own_effects(operation: Operation, look: Look, world: World) -> list[Effect]:
     """Effects that carry our id, each once: pages may overlap."""
     recorded = recorded_references(operation)
     own = {

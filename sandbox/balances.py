@@ -11,15 +11,10 @@ DEAD = frozenset({"failed", "canceled"})
 def available_minor(realm: Realm, currency: str) -> int:
     """What is left of the opening balance after everything that went out and stands."""
     left = realm.opening_minor.get(currency, OPENING_BALANCE_MINOR)
-    for thing in realm.objects.values():
-        if thing.get("currency") != currency or thing.get("status") in DEAD:
-            continue
-        if (
-            thing["object"] == "refund" and thing["pending_reason"] != "insufficient_funds"
-        ) or thing["object"] == "payout":
-            left -= thing["amount"]
-        elif thing["object"] == "transfer":
-            left -= thing["amount"] - thing["amount_reversed"]
+    for thing in realm.of("refund", "payout", "transfer"):
+        waits = thing.get("pending_reason") == "insufficient_funds"
+        if thing["currency"] == currency and thing.get("status") not in DEAD and not waits:
+            left -= thing["amount"] - thing.get("amount_reversed", 0)
     return left
 
 

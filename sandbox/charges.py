@@ -34,7 +34,7 @@ def listing(call: Call) -> Json:
 
 def refunds_of(realm: Realm, charge_id: str) -> list[Json]:
     """The refunds of one charge, dead ones included."""
-    return [refund for refund in realm.kind("refund") if refund["charge"] == charge_id]
+    return [refund for refund in realm.of("refund") if refund["charge"] == charge_id]
 
 
 def remaining_minor(charge: Json) -> int:

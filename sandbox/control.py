@@ -76,7 +76,7 @@ class Control:
         """Change switches; without values, only read them."""
         return await self._post("/switches", **values)
 
-    async def arm(self, name: str, **options: Any) -> str:
+    async def arm(self, name: str, /, **options: Any) -> str:
         """Arm a fault; answers its id."""
         return str((await self._post("/faults", name=name, **options))["id"])
 
@@ -180,7 +180,7 @@ class Control:
     async def _data(self, path: str) -> list[Json]:
         return cast("list[Json]", (await self._get(path))["data"])
 
-    async def _post(self, path: str, **body: Any) -> Json:
+    async def _post(self, path: str, /, **body: Any) -> Json:
         return await self._call("POST", path, body)
 
     async def _call(self, method: str, path: str, body: Json) -> Json:

@@ -10,12 +10,15 @@ _INNER = re.compile(r"\[([^\]]*)\]")
 
 
 def decode(text: str) -> Json:
-    """The nested parameters that `text` (a query or a form body) spells out."""
+    """The nested parameters that `text` (a query or a form body) spells out.
+
+    Only metadata has numbers for names; elsewhere they are places in a list.
+    """
     result: Json = {}
     for name, value in parse_qsl(text, keep_blank_values=True):
         base, _, rest = name.partition("[")
         _place(result, [base, *_INNER.findall("[" + rest if rest else "")], value)
-    return cast("Json", _lists(result))
+    return {name: value if name == "metadata" else _lists(value) for name, value in result.items()}
 
 
 def canonical(text: str) -> tuple[tuple[str, str], ...]:
@@ -33,7 +36,7 @@ def _place(into: Json, path: list[str], value: str) -> None:
 
 
 def _lists(value: Any) -> Any:
-    """Turn mappings whose keys are 0, 1, 2, … into lists, at every depth but the top."""
+    """Turn mappings whose keys are 0, 1, 2, … into lists, at every depth."""
     if not isinstance(value, dict):
         return value
     mapping = {name: _lists(item) for name, item in cast("Json", value).items()}

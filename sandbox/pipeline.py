@@ -137,7 +137,7 @@ def _undo(world: World, realm: Realm, before: dict[str, Json], after: dict[str, 
         for name, value in before[object_id].items():
             if thing[name] != value:
                 realm.objects[object_id][name] = value
-    for charge in realm.kind("charge"):
+    for charge in realm.of("charge"):
         charges.refresh(realm, charge, world.switches)
     world.changes.notify()
 

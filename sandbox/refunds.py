@@ -133,7 +133,7 @@ def _check(call: Call, charge: Json) -> None:
             f"Charge {charge['id']} has not been captured, so it cannot be refunded.",
             code="charge_not_refundable",
         )
-    for dispute in call.realm.kind("dispute"):
+    for dispute in call.realm.of("dispute"):
         if dispute["charge"] == charge["id"] and not dispute["is_charge_refundable"]:
             raise ApiError.refused(
                 f"Charge {charge['id']} is disputed, so it cannot be refunded.",

@@ -140,7 +140,7 @@ def running_in_thread() -> Generator[Server]:
 def _bound(host: str, port: int) -> socket.socket:
     """A socket that holds a port without listening at it."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)  # so asyncio sets NODELAY
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     bound.bind((host, port))
     bound.setblocking(False)  # asyncio asks for it

@@ -5,6 +5,7 @@ Everything runs on one event loop and endpoints never await, so an effect is ato
 """
 
 import secrets
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass, field
 
 from sandbox.background import Background, Changes
@@ -54,20 +55,27 @@ class Realm:
     born: dict[str, float] = field(default_factory=dict[str, float])
     opening_minor: dict[str, int] = field(default_factory=dict[str, int])
     keys: KeyStore = field(default_factory=KeyStore)
+    _by_kind: dict[str, dict[str, Json]] = field(default_factory=dict[str, dict[str, Json]])
+
+    def of(self, *kinds: str) -> Iterator[Json]:
+        """Every object of some kinds, in no particular order."""
+        for kind in kinds:
+            yield from self._by_kind.get(kind, {}).values()
 
     def kind(self, kind: str) -> list[Json]:
         """Every object of a kind, newest first."""
-        found = [thing for thing in self.objects.values() if thing["object"] == kind]
-        return sorted(found, key=lambda thing: thing["created"])[::-1]
+        return sorted(self.of(kind), key=lambda thing: thing["created"])[::-1]
 
     def put(self, thing: Json, born: float) -> None:
         """Add an object, born at `born` on the sandbox's clock."""
         self.objects[thing["id"]] = thing
+        self._by_kind.setdefault(thing["object"], {})[thing["id"]] = thing
         self.born[thing["id"]] = born
 
     def remove(self, object_id: str) -> None:
         """Make an object vanish, as if it had never been."""
-        del self.objects[object_id]
+        thing = self.objects.pop(object_id)
+        del self._by_kind[thing["object"]][object_id]
         del self.born[object_id]
 
 

@@ -61,15 +61,17 @@ async def converse(
 ) -> None:
     """Answer the requests of one connection until either side ends it."""
     connection = h11.Connection(h11.SERVER)
-    with contextlib.suppress(_Gone, ConnectionError, h11.RemoteProtocolError):
-        while True:
-            request = await _receive(connection, reader)
-            response = await handle(request)
-            await _deliver(connection, reader, writer, response)
-            if connection.our_state is not h11.DONE or connection.their_state is not h11.DONE:
-                break
-            connection.start_next_cycle()
-    writer.close()
+    try:
+        with contextlib.suppress(_Gone, ConnectionError, h11.RemoteProtocolError):
+            while True:
+                request = await _receive(connection, reader)
+                response = await handle(request)
+                await _deliver(connection, reader, writer, response)
+                if (connection.our_state, connection.their_state) != (h11.DONE, h11.DONE):
+                    break
+                connection.start_next_cycle()
+    finally:
+        writer.close()
     with contextlib.suppress(ConnectionError):
         await writer.wait_closed()
 
@@ -119,17 +121,17 @@ async def _deliver(
         raise _Gone
     if response.delivery is Delivery.CLOSE:
         raise _Gone
-    length = ("Content-Length", str(len(response.body)))
-    head = h11.Response(status_code=response.status, headers=[*response.headers, length])
-    writer.write(connection.send(head) or b"")
-    if response.delivery is Delivery.WHOLE:
-        writer.write(connection.send(h11.Data(data=response.body)) or b"")
-        writer.write(connection.send(h11.EndOfMessage()) or b"")
-        await writer.drain()
-        return
-    half = response.body[: len(response.body) // 2]
-    writer.write(connection.send(h11.Data(data=half)) or b"")
+    fields = [*response.headers, ("Content-Length", str(len(response.body)))]
+    encoded = [(name.encode("ascii"), value.encode("latin-1", "replace")) for name, value in fields]
+    head = h11.Response(status_code=response.status, headers=encoded)
+    whole = response.delivery is Delivery.WHOLE
+    body = response.body if whole else response.body[: len(response.body) // 2]
+    out = [connection.send(head), connection.send(h11.Data(data=body))]
+    if whole:
+        out.append(connection.send(h11.EndOfMessage()))
+    writer.write(b"".join(piece or b"" for piece in out))
     await writer.drain()
     if response.delivery is Delivery.RESET_BODY:
         reset(writer)
-    raise _Gone
+    if not whole:
+        raise _Gone

@@ -63,7 +63,9 @@ class BeginAttempt:
             }
             for i, item in enumerate(items)
         ]
-        cursor = await connection.execute(sql("begin_attempt"), {"rows": json.dumps(rows)})
+        async with connection.pipeline():  # one round trip, one transaction, two snapshots
+            await connection.execute(sql("lock_targets"), {"ids": [row["id"] for row in rows]})
+            cursor = await connection.execute(sql("begin_attempt"), {"rows": json.dumps(rows)})
         told = await cursor.fetchall()
         return [
             Stop(row["stop"]) if row["stop"] else _attempt(item.sending, row)
@@ -126,6 +128,20 @@ class Recorded:
     at: datetime
 
 
+async def _answered_before(connection: Connection, item: RecordItem, at: datetime) -> Recorded:
+    """A repeat is told how the first was taken; anything else held nothing and wrote nothing."""
+    cursor = await connection.execute(
+        sql("how_answered"),
+        {
+            "id": item.recording.operation.id,
+            "number": item.recording.number,
+            "answer": json.dumps(answer_as_json(item.recording.answer)),
+        },
+    )
+    row = await cursor.fetchone()
+    return Recorded(held=False, at=at) if row is None else Recorded(row["held"], row["at"])
+
+
 class RecordAnswer:
     """`record_answer`: one item an operation in a batch."""
 
@@ -159,7 +175,13 @@ class RecordAnswer:
                 }
             )
         cursor = await connection.execute(sql("record_answer"), {"rows": json.dumps(rows)})
-        return [Recorded(row["held"], row["at"]) for row in await cursor.fetchall()]
+        told = await cursor.fetchall()
+        return [
+            Recorded(row["held"], row["at"])
+            if row["written"]
+            else await _answered_before(connection, item, row["at"])
+            for item, row in zip(items, told, strict=True)
+        ]
 
     async def stands(self, connection: Connection, item: RecordItem) -> Recorded | None:
         """Whether the commit stands, and under which fence it was judged."""

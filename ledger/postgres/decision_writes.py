@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from ledger.commands import DecisionWrite
@@ -37,6 +37,10 @@ class DecisionItem:
             ),
         )
 
+    def but_escalated(self, *, escalated: bool) -> "DecisionItem":
+        """The same decision, with what became of its question."""
+        return DecisionItem(replace(self.write, escalated=escalated), self.event)
+
 
 class ApplyDecision:
     """`apply_decision`: one item an operation in a batch."""
@@ -69,13 +73,18 @@ class ApplyDecision:
                     "check_s": write.check_s,
                     "release": write.release,
                     "watched": write.watched,
+                    "human": write.human,
+                    "never_send": write.never_send,
+                    "correct": write.correct,
+                    "escalated": write.escalated,
+                    "acknowledged": list(write.acknowledged),
                     "line": write.line,
                     "code": write.code,
                     "action": write.action,
                     "considered": write.considered,
                     "code_version": write.code_version,
                     "table_version": write.table_version,
-                    "kind": "decided",
+                    "kind": "verdict" if write.human else "decided",
                     **item.event,
                 }
             )

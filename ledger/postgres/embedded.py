@@ -40,6 +40,10 @@ from ledger.postgres.engine_files import Files, read_pid_file
 from ledger.postgres.engine_lock import POLL_S, open_lock, share, try_alone, wait_alone
 
 DATABASE: Final = "outlive"
+NOT_READY: Final = "it does not become ready"
+UNREACHABLE_S: Final = 20.0
+"""How long a server that calls itself ready may refuse us, e.g. for want of a free connection."""
+
 NO_SETTINGS: Final[Mapping[str, str]] = MappingProxyType({})
 
 
@@ -98,7 +102,7 @@ class EmbeddedPostgres:
         """
         with _told_in_our_words(self._files.folder), self._alone():
             share(self._users)
-            deadline = time.monotonic() + engine_process.START_S
+            began = time.monotonic()
             while True:
                 with open_lock(self._files.engine_lock) as engine:
                     if try_alone(engine):
@@ -107,7 +111,8 @@ class EmbeddedPostgres:
                 if isinstance(found, Server):
                     self._server = found
                     return found
-                if time.monotonic() > deadline:
+                limit_s = engine_process.START_S if found == NOT_READY else UNREACHABLE_S
+                if time.monotonic() - began > limit_s:
                     raise EngineBusy(self._files.folder, found)
                 time.sleep(POLL_S)
 
@@ -191,7 +196,7 @@ def _look(files: Files) -> Server | str:
     """
     claimed = read_pid_file(files.data)
     if claimed is None or claimed.status != "ready":
-        return "it does not become ready"
+        return NOT_READY
     try:
         dsn = _url(files, claimed.port, "postgres")
         with psycopg.connect(

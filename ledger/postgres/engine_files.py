@@ -85,9 +85,13 @@ class Files:
         return self.folder / "engine.lock"
 
     def socket_folder(self) -> Path | None:
-        """The folder of the socket, or `None` where its path would be too long."""
-        longest = self.folder / ".s.PGSQL.65535"
-        return self.folder if len(os.fsencode(longest)) <= SOCKET_PATH_MAX_BYTES else None
+        """The folder of the socket, or `None` where libpq could not find it.
+
+        A path may be too long for a socket, and a comma would divide it into two hosts.
+        """
+        path = os.fsencode(self.folder / ".s.PGSQL.65535")
+        fits = len(path) <= SOCKET_PATH_MAX_BYTES and b"," not in path
+        return self.folder if fits else None
 
 
 @dataclass(frozen=True, slots=True)

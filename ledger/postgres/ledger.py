@@ -1,6 +1,7 @@
 """The ledger: everything that can be asked of it, over the writer and a small pool."""
 
-from collections.abc import Sequence
+import json
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
@@ -26,7 +27,7 @@ from ledger.errors import (
     Stop,
     UnknownOperation,
 )
-from ledger.model import Attempt, Operation
+from ledger.model import Answer, Attempt, Operation
 from ledger.postgres.attempt_writes import (
     BeginAttempt,
     BeginItem,
@@ -37,8 +38,10 @@ from ledger.postgres.attempt_writes import (
 from ledger.postgres.authorization_writes import Authorize, AuthorizeItem, Judged, Verdict
 from ledger.postgres.connect import Database, Pool, check_server
 from ledger.postgres.decision_writes import ApplyDecision, DecisionItem
+from ledger.postgres.escalations import Escalations
 from ledger.postgres.events import event
-from ledger.postgres.rows import operation_of
+from ledger.postgres.rows import answer_as_json, operation_of
+from ledger.postgres.switches import Switches
 from ledger.postgres.writer import GroupWriter
 
 _AUTHORIZE = Authorize()
@@ -66,6 +69,8 @@ class Ledger:
     def __init__(self, database: Database) -> None:
         self.database = database
         self.pool = Pool(database)
+        self.escalations = Escalations(self.pool)
+        self.switches = Switches(self.pool)
         self._writer = GroupWriter(database)
         self.identity = Identity(UUID(int=0), 0, is_test=False)
 
@@ -185,20 +190,76 @@ class Ledger:
         if result is Stop.STALE_CASE:
             raise StaleCase(write.operation.id, write.operation.case_version)
 
+    async def import_attempt(
+        self, operation: Operation, worker: Worker, *, credential: str, answer: Answer
+    ) -> None:
+        """Enter a sending that the record does not know, though its effect was found.
+
+        Raises:
+            StaleCase: Something was learned since it was read.
+        """
+        given = event(worker.name, {"reference": answer.reference})
+        row = await self.pool.row(
+            "import_attempt",
+            id=operation.id,
+            fence=operation.fence,
+            case_version=operation.case_version,
+            owner=worker.incarnation,
+            process=worker.name,
+            credential=credential,
+            answer=json.dumps(answer_as_json(answer)),
+            salt=bytes.fromhex(given.pop("salt_hex")),
+            **given,
+        )
+        if row is None:
+            raise StaleCase(operation.id, operation.case_version)
+
     # ── holding ────────────────────────────────────────────────────────────────────────────
 
-    async def claim(self, worker: Worker, *, share: int, lease_s: float) -> list[Operation]:
-        """Take what is due, at most `share` a provider account, under a new fence."""
+    async def claim(
+        self, worker: Worker, *, share: int, lease_s: float, full: Collection[str] = ()
+    ) -> list[Operation]:
+        """Take what is due, at most `share` a provider account, under a new fence.
+
+        Args:
+            worker: The new owner.
+            share: The most to take from one account.
+            lease_s: How long the worker may hold them.
+            full: Accounts (`stripe/acct_…`) to take nothing from.
+        """
         told = canonical({"worker": worker.identity}).decode()
         rows = await self.pool.rows(
             "claim",
             owner=worker.incarnation,
             actor=worker.name,
             share=share,
+            full=list(full),
             lease_s=lease_s,
             payload=told,
         )
         return await self.operations([row["id"] for row in rows])
+
+    async def claim_one(
+        self, operation_id: UUID, worker: Worker, *, case_version: int, lease_s: float
+    ) -> Operation:
+        """Take one operation that nobody alive is sending.
+
+        Raises:
+            StaleCase: It is being sent, or something was learned since it was read.
+        """
+        told = canonical({"worker": worker.identity}).decode()
+        row = await self.pool.row(
+            "claim_one",
+            id=operation_id,
+            owner=worker.incarnation,
+            actor=worker.name,
+            lease_s=lease_s,
+            payload=told,
+            case_version=case_version,
+        )
+        if row is None:
+            raise StaleCase(operation_id, case_version)
+        return await self.operation(operation_id)
 
     async def release(self, operations: Sequence[Operation], *, check_s: float) -> None:
         """Give operations back unchanged, to be due in `check_s` seconds."""

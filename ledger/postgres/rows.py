@@ -62,6 +62,7 @@ def operation_of(row: Row) -> Operation:
         attempt_count=row["attempt_count"],
         in_doubt=row["in_doubt"],
         escalated=row["escalated"],
+        acknowledged=tuple(row["acknowledged"]),
         never_send=row["never_send"],
         reference=row["reference"],
         provider_status=row["provider_status"],

@@ -1,7 +1,7 @@
 """Idempotency keys: what is remembered, for how long, and by whom."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable, Coroutine
 from typing import Any
 
 import pytest
@@ -11,7 +11,7 @@ from sandbox.control import Control
 
 pytestmark = pytest.mark.filterwarnings("ignore:Use 'content=:DeprecationWarning")  # stripe's own
 Connect = Callable[..., stripe.StripeClient]
-Refund = Callable[..., Awaitable[stripe.Refund]]
+Refund = Callable[..., Coroutine[Any, Any, stripe.Refund]]
 
 DAY_S = 86_400
 
@@ -205,9 +205,7 @@ async def test_a_key_of_more_than_255_characters_is_refused(refund: Refund) -> N
     assert (await refund(key="k" * 255)).status == "succeeded"
 
 
-async def test_many_at_once_with_one_key_have_one_effect(
-    refund: Refund, control: Control
-) -> None:
+async def test_many_at_once_with_one_key_have_one_effect(refund: Refund, control: Control) -> None:
     """Whoever comes second gets the same answer or a conflict."""
     answers = await asyncio.gather(*(refund() for _ in range(10)), return_exceptions=True)
     ids = {item.id for item in answers if isinstance(item, stripe.Refund)}

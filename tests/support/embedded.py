@@ -5,16 +5,18 @@ import json
 import os
 import subprocess
 import sys
-import sysconfig
 from collections.abc import Generator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
+import psycopg
+
 from ledger.postgres.engine_lock import open_lock, wait_alone
 from tests.support.postgres import binaries_under_test
 
 ROOT: Final = Path(__file__).parents[2]
+PACKAGES: Final = Path(psycopg.__file__).parents[1]
 SCRIPT: Final = ROOT / "tests" / "support" / "embedded_user.py"
 
 
@@ -48,7 +50,7 @@ def start_user(
         extra_groups=None if uid is None else [],
         env={
             "PATH": os.defpath,
-            "PYTHONPATH": os.pathsep.join([str(ROOT), sysconfig.get_path("purelib")]),
+            "PYTHONPATH": os.pathsep.join([str(ROOT), str(PACKAGES)]),
             "PYTHONDONTWRITEBYTECODE": "1",
         },
         start_new_session=True,
@@ -73,6 +75,16 @@ def user(home: Path, *, uid: int | None = None, python: str = sys.executable) ->
             process.kill()
 
 
+@contextlib.contextmanager
+def stranger(*, uid: int | None = None) -> Generator[subprocess.Popen[bytes]]:
+    """Run a process that has nothing to do with PostgreSQL, as `uid` if we are root."""
+    with subprocess.Popen(["sleep", "600"], user=uid if os.geteuid() == 0 else None) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
 def python_for(uid: int) -> str | None:
     """Find an interpreter of our version that this user can run; ours may be in root's home."""
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
@@ -92,8 +104,3 @@ def all_gone(home: Path, *, within_s: float = 20) -> bool:
     """Tell whether nothing of the engine lives any more."""
     with open_lock(home / "postgres/engine.lock") as lock:
         return wait_alone(lock, within_s=within_s)
-
-
-def something_lives(home: Path) -> bool:
-    """Tell whether the engine, or a part of it, lives."""
-    return not all_gone(home, within_s=0)

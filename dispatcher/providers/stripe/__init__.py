@@ -1,10 +1,10 @@
 """Stripe: refunds and cancelled subscriptions, through Stripe's own SDK."""
 
-from dispatcher.provider import OperationType
+from dispatcher.providers.stripe.base import StripeType
 from dispatcher.providers.stripe.config import API_VERSION, StripeConfig
 from dispatcher.providers.stripe.fingerprint import fingerprint
 from dispatcher.providers.stripe.handshake import is_sandbox
-from dispatcher.providers.stripe.setup import StripeType, stripe_types
+from dispatcher.providers.stripe.setup import stripe_types
 
 __all__ = [
     "API_VERSION",

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterable, Mapping
 from datetime import UTC, datetime
-from typing import Final, cast
+from typing import Final
 from urllib.parse import urlsplit
 
 import httpcore
@@ -22,7 +22,7 @@ class StripeApi:
 
     def __init__(self, config: StripeConfig) -> None:
         self.config = config
-        self._pool = open_pool(tcp_user_timeout_s=config.tcp_user_timeout_s)
+        self._pool = open_pool(tcp_user_timeout_s=config.tcp_user_timeout_s, ca_file=config.ca_file)
         stripe.enable_telemetry = False  # it would write a file into the home directory
 
     async def aclose(self) -> None:
@@ -98,7 +98,6 @@ async def _leaving(request: httpcore.Request) -> Leaving:
     url = request.url
     if not isinstance(request.stream, AsyncIterable):
         raise Held("request_drift", "the body that would leave can't be read")
-    stream = cast("AsyncIterable[bytes]", request.stream)
     return Leaving(
         method=request.method.decode("ascii"),
         origin=_origin(f"{url.scheme.decode()}://{url.host.decode()}:{url.port or ''}"),
@@ -106,7 +105,7 @@ async def _leaving(request: httpcore.Request) -> Leaving:
         headers=[
             (name.decode("latin-1"), value.decode("latin-1")) for name, value in request.headers
         ],
-        body=b"".join([chunk async for chunk in stream]),
+        body=b"".join([chunk async for chunk in request.stream]),
     )
 
 

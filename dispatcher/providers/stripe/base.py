@@ -21,31 +21,23 @@ from ledger.model import Answer, Json, Marker, Operation, Outcome, Subject
 METADATA: Final = ("outlive_ledger", "outlive_epoch", "outlive_operation")
 """The keys under which our marker travels. Source: https://docs.stripe.com/api/metadata"""
 
-_ADVICE: Final = {
-    Trouble.UNAUTHORIZED: (
-        "provider_auth",
-        "Stripe refused the key. Check that it is the right one and may read account, charges, "
-        "payment intents, refunds, disputes and subscriptions.",
-    ),
-    Trouble.NOT_VISIBLE: (
-        "target_not_found",
-        "Stripe knows no such object in this account and mode. Check the id, the key's account "
-        "and connected_account.",
-    ),
-    Trouble.UNREACHABLE: (
-        "provider_unreachable",
-        "Stripe could not be read. Nothing was stored; try again in a while.",
-    ),
-    Trouble.INCONSISTENT: (
-        "provider_inconsistent",
-        "What Stripe shows does not fit together. Nothing was stored; try again in a while.",
-    ),
+_CODES: Final = {
+    Trouble.UNAUTHORIZED: "provider_auth",
+    Trouble.NOT_VISIBLE: "target_not_found",
+    Trouble.UNREACHABLE: "provider_unreachable",
+    Trouble.INCONSISTENT: "provider_inconsistent",
 }
-_ADVICE_BY_CODE: Final = {
-    "wrong_mode": "The key is for the other mode (test or live) than the object. Use a key of "
-    "the object's mode.",
-    "wrong_account": "The key acts in another account. Use the key, or the connected_account, "
-    "that the object belongs to.",
+_ADVICE: Final = {
+    "provider_auth": """Check that the Stripe key is the right one and may read accounts, charges,
+        payment intents, refunds, disputes and subscriptions.""",
+    "target_not_found": """Stripe knows no such object in this account and mode. Check its id, the
+        account of the key, and connected_account.""",
+    "wrong_mode": """The key is for the other mode (test or live) than the object. Use a key of
+        the object's mode.""",
+    "wrong_account": """Use the key, or the connected_account, that the object belongs to.""",
+    "provider_unreachable": """Nothing was stored; try again in a while.""",
+    "provider_inconsistent": """What Stripe shows does not fit together. Nothing was stored; try
+        again in a while.""",
 }
 
 
@@ -118,8 +110,11 @@ class StripeType(ABC):
             ("method", self.method, stored.method),
             ("path", self._path(subject), stored.path),
             ("key", operation.idempotency_key if keyed else None, stored.idempotency_key),
-            ("mode", subject.livemode if config.livemode is None else config.livemode,
-             subject.livemode),
+            (
+                "mode",
+                subject.livemode if config.livemode is None else config.livemode,
+                subject.livemode,
+            ),
         )
         return next(
             (
@@ -152,9 +147,8 @@ class StripeType(ABC):
 
 def refusal_to_propose(error: NotSeen) -> ProviderError:
     """What a caller is told when the world can't be read for a proposal."""
-    code, advice = _ADVICE[error.trouble]
-    if error.code in _ADVICE_BY_CODE:
-        code, advice = error.code, _ADVICE_BY_CODE[error.code]
+    code = error.code if error.code in _ADVICE else _CODES[error.trouble]
+    advice = " ".join(_ADVICE[code].split())
     return ProviderError(f"{error}. {advice}", code=code)
 
 

@@ -86,7 +86,8 @@ async def read_world(reading: Reading, charge_id: str, *, account: str | None) -
         raise NotSeen(Trouble.INCONSISTENT, f"asked for {charge_id}, was told about {charge.id}")
     refunds = await reading.every(Refund, "/v1/refunds", charge=charge_id)
     disputes = await reading.every(Dispute, "/v1/disputes", charge=charge_id)
-    if any(item.charge != charge_id for item in (*refunds, *disputes)):
+    charges = {refund.charge for refund in refunds} | {dispute.charge for dispute in disputes}
+    if charges - {charge_id}:
         raise NotSeen(Trouble.INCONSISTENT, f"a list of {charge_id} holds other charges' items")
     return ChargeWorld(own, charge, refunds, disputes)
 

@@ -25,7 +25,9 @@ Source: https://docs.stripe.com/error-codes
 """
 
 
-def classify(heard: Heard, problem: Problem, *, keyed: bool) -> Answer:
+def classify(  # noqa: PLR0911  one return a row of the table
+    heard: Heard, problem: Problem, *, keyed: bool
+) -> Answer:
     """Say what an attempt did that brought no good answer.
 
     `keyed` is whether the request bore an idempotency key that Stripe heeds; without one there

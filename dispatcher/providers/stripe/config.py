@@ -31,6 +31,8 @@ class StripeConfig:
     """This installation's own: keeps fingerprints of the key from being compared elsewhere."""
     base_url: str = "https://api.stripe.com"
     api_version: str = API_VERSION
+    ca_file: str | None = None
+    """Certificates to trust instead of certifi's, for a network that has its own."""
     connect_s: float = 5.0
     """DNS and TCP together; the TLS handshake has the same again."""
     call_s: float = 30.0

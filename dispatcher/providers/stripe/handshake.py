@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from typing import Final
+from typing import Final, cast
 
 import httpx
 
@@ -26,4 +26,6 @@ async def is_sandbox(base_url: str) -> bool:
             found: object = json.loads(bytes(body))
     except (TimeoutError, httpx.HTTPError, httpx.InvalidURL, ValueError):
         return False
-    return response.is_success and found == {"sandbox": "outlive"}
+    if not response.is_success or not isinstance(found, dict):
+        return False
+    return cast("dict[str, object]", found).get("sandbox") == "outlive"

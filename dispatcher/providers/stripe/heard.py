@@ -132,7 +132,7 @@ def _problem(error: Exception, wire: Wire, api_key: str) -> Problem:
 def _error_object(error: Exception) -> Mapping[str, object] | None:
     if not isinstance(error, stripe.StripeError):
         return None
-    body = cast("object", error.json_body)
+    body: object = error.json_body  # pyright: ignore[reportUnknownMemberType]  untyped in the SDK
     if not isinstance(body, dict):
         return None
     found = cast("Mapping[str, object]", body).get("error")

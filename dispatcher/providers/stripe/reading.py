@@ -1,5 +1,7 @@
 """Reading Stripe: one object, or a whole list, or why not."""
 
+import asyncio
+from collections.abc import Awaitable
 from typing import Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -8,11 +10,13 @@ from dispatcher.provider import Look, Trouble
 from dispatcher.providers.stripe.api import StripeApi
 from dispatcher.providers.stripe.heard import Heard, Problem
 from dispatcher.providers.stripe.objects import Account, Page, Seen
+from ledger.errors import ProviderError
 
 _PAGE: Final = 100
 """The most that a page holds. Source: https://docs.stripe.com/api/pagination."""
 _PAGES_MOST: Final = 100
 
+Value = TypeVar("Value")
 Model = TypeVar("Model", bound=BaseModel)
 Item = TypeVar("Item", bound=Seen)
 
@@ -24,6 +28,19 @@ class NotSeen(Exception):
         super().__init__(why)
         self.trouble = trouble
         self.code = code
+
+
+async def within(limit_s: float, work: Awaitable[Value]) -> Value:
+    """Do some reading in at most `limit_s`.
+
+    Raises:
+        NotSeen: `UNREACHABLE` when time is up.
+    """
+    try:
+        async with asyncio.timeout(limit_s):
+            return await work
+    except TimeoutError:
+        raise NotSeen(Trouble.UNREACHABLE, f"not read within {limit_s:g} s") from None
 
 
 class Reading:
@@ -41,7 +58,10 @@ class Reading:
         Raises:
             NotSeen: With the trouble that stands for what went wrong.
         """
-        heard = await self._api.get(path, params, account=self._account)
+        try:
+            heard = await self._api.get(path, params, account=self._account)
+        except ProviderError as error:
+            raise NotSeen(Trouble.UNREACHABLE, str(error), code=error.code) from error
         self.skew_s = heard.skew_s
         self.retry_after_s = heard.retry_after_s
         if heard.problem is not None:

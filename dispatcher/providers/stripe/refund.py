@@ -1,12 +1,6 @@
 """`stripe.refund`: give back all or part of a charge. Adds an effect, up to what was captured."""
 
-import asyncio
 from collections.abc import Mapping
-from datetime import UTC, datetime
-from typing import Final
-from uuid import UUID
-
-from pydantic import ValidationError
 
 from dispatcher.provider import Capabilities, Effect, KeyPromise, Look, Snapshot, Trouble
 from dispatcher.providers.stripe.api import StripeApi
@@ -17,24 +11,16 @@ from dispatcher.providers.stripe.base import (
     refusal_to_propose,
 )
 from dispatcher.providers.stripe.charge_world import ChargeWorld, read_world, require_complete
-from dispatcher.providers.stripe.classify import answer_of
 from dispatcher.providers.stripe.heard import Heard
-from dispatcher.providers.stripe.money import UnknownCurrency, major, step_minor
-from dispatcher.providers.stripe.objects import PaymentIntent, Refund
+from dispatcher.providers.stripe.money import major
+from dispatcher.providers.stripe.objects import PaymentIntent
 from dispatcher.providers.stripe.parameters import RefundParameters, checked, normal
-from dispatcher.providers.stripe.reading import NotSeen, Reading
+from dispatcher.providers.stripe.reading import NotSeen, Reading, within
+from dispatcher.providers.stripe.refund_effect import effect_of, judge
+from dispatcher.providers.stripe.refund_look import look, refund_by_id
 from dispatcher.providers.stripe.request import FORM, StoredRequest, form_encode, pack
 from ledger.errors import ProviderError
-from ledger.model import Answer, Json, Liveness, Marker, Money, Operation, Outcome, Subject
-
-_LIVENESS: Final = {
-    "succeeded": Liveness.SUCCEEDED,
-    "pending": Liveness.PENDING,
-    "requires_action": Liveness.REQUIRES_ACTION,
-    "failed": Liveness.DEAD,
-    "canceled": Liveness.DEAD,
-}
-"""Source: https://docs.stripe.com/api/refunds/object. A status unknown here may stand."""
+from ledger.model import Answer, Json, Marker, Money, Operation, Subject
 
 
 class StripeRefund(StripeType):
@@ -64,14 +50,9 @@ class StripeRefund(StripeType):
         asked = checked(RefundParameters, parameters)
         reading = Reading(self.api, asked.connected_account)
         try:
-            async with asyncio.timeout(self.api.config.look_s):
-                charge_id = asked.charge or await _charge_of(reading, asked.payment_intent)
-                world = await read_world(reading, charge_id, account=asked.connected_account)
-                require_complete(world)
+            world = await within(self.api.config.look_s, _world(reading, asked))
         except NotSeen as error:
             raise refusal_to_propose(error) from error
-        except TimeoutError:
-            raise refusal_to_propose(_slow()) from None
         amount = _amount(asked, world, self.api.config.livemode)
         subject = Subject(
             account=world.account.id,
@@ -113,49 +94,78 @@ class StripeRefund(StripeType):
         """List every refund of the charge, and prove that the list is the right one."""
         reading = Reading(self.api, operation.subject.connected_account)
         try:
-            async with asyncio.timeout(self.api.config.look_s):
-                return await self._look(reading, operation, references)
+            return await within(self.api.config.look_s, look(reading, operation, references))
         except NotSeen as error:
             return reading.trouble(error)
-        except TimeoutError:
-            return reading.trouble(_slow())
-        except ProviderError as error:
-            return reading.trouble(NotSeen(Trouble.UNREACHABLE, str(error)))
 
     async def fetch(self, operation: Operation, reference: str) -> Effect | Trouble | None:
         """Fetch one refund by its id."""
-        reading = Reading(self.api, operation.subject.connected_account)
+        subject = operation.subject
+        reading = Reading(self.api, subject.connected_account)
         try:
-            async with asyncio.timeout(self.api.config.look_s):
-                await reading.own_account(operation.subject.account)
-                refund = await _refund(reading, reference)
+            await within(self.api.config.look_s, reading.own_account(subject.account))
+            refund = await within(self.api.config.look_s, refund_by_id(reading, reference))
         except NotSeen as error:
             return error.trouble
-        except (TimeoutError, ProviderError):
-            return Trouble.UNREACHABLE
-        return None if refund is None else effect_of(refund, operation.subject)
-
-    async def _look(
-        self, reading: Reading, operation: Operation, references: frozenset[str]
-    ) -> Look:
-        subject = operation.subject
-        world = await read_world(reading, subject.object_id, account=subject.account)
-        if world.charge.livemode is not subject.livemode:
-            raise NotSeen(Trouble.INCONSISTENT, f"{subject.object_id} is of the other mode")
-        unlisted, doubt = await _named_elsewhere(reading, operation, references, world)
-        doubt = doubt or _incomplete(world, operation)
-        return Look(
-            trouble=None if doubt is None else Trouble.INCONSISTENT,
-            effects=tuple(effect_of(refund, subject) for refund in (*world.refunds, *unlisted)),
-            gone=world.gone,
-            remaining_minor=world.remaining_minor,
-            skew_s=reading.skew_s,
-            retry_after_s=reading.retry_after_s,
-            detail=doubt or "",
-        )
+        return None if refund is None else effect_of(refund, subject)
 
     def _path(self, subject: Subject) -> str:  # noqa: ARG002  the charge stands in the body
         return "/v1/refunds"
 
     def _judge(self, operation: Operation, heard: Heard) -> Answer:
         return judge(heard, operation.subject, operation.id)
+
+
+async def _world(reading: Reading, asked: RefundParameters) -> ChargeWorld:
+    charge_id = asked.charge
+    if charge_id is None:
+        intent = await reading.one(PaymentIntent, f"/v1/payment_intents/{asked.payment_intent}")
+        if intent.latest_charge is None:
+            raise precondition_failed(f"{intent.id} is {intent.status} and has no charge yet.")
+        charge_id = intent.latest_charge
+    world = await read_world(reading, charge_id, account=asked.connected_account)
+    require_complete(world)
+    return world
+
+
+def _amount(asked: RefundParameters, world: ChargeWorld, key_livemode: bool | None) -> int:  # noqa: FBT001  a tristate
+    """Fix the amount, or say why it can't be given back."""
+    charge, remaining = world.charge, world.remaining_minor
+    if key_livemode not in {None, charge.livemode}:
+        raise ProviderError(
+            f"{charge.id} is {'live' if charge.livemode else 'test'} data and the key is of the "
+            "other mode. Use a key of the same mode.",
+            code="wrong_mode",
+        )
+    if asked.currency != charge.currency:
+        raise ProviderError(
+            f"{charge.id} is in {charge.currency}, the request says {asked.currency}. Amounts "
+            f"count in {charge.currency}'s minor unit: say both again.",
+            code="currency_mismatch",
+        )
+    if world.gone:
+        raise precondition_failed(f"{charge.id} can't be refunded: {', '.join(world.gone)}.")
+    amount = remaining if asked.amount_minor is None else asked.amount_minor
+    if not 0 < amount <= remaining:
+        left = major(Money(remaining, charge.currency))
+        raise precondition_failed(f"{left} of {charge.id} is left to be refunded.")
+    return amount
+
+
+def _snapshot(world: ChargeWorld) -> Snapshot:
+    charge = world.charge
+    captured, remaining = charge.amount_captured, world.remaining_minor
+    return Snapshot(
+        references=frozenset(refund.id for refund in world.refunds),
+        remaining_minor=remaining,
+        gone=world.gone,
+        facts={
+            "charge": charge.id,
+            "payment_intent": charge.payment_intent,
+            "captured": major(Money(captured, charge.currency)),
+            "refunded": major(Money(captured - remaining, charge.currency)),
+            "remaining": major(Money(remaining, charge.currency)),
+            "refunds": len(world.refunds),
+            "disputes": len(world.disputes),
+        },
+    )

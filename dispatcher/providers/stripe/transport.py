@@ -18,6 +18,7 @@ import stripe
 MAX_BODY_BYTES: Final = 8 * 1024 * 1024
 """More than a hundred refunds with full metadata; what is longer is no answer of Stripe's."""
 
+_CONNECTED: Final = "connection.connect_tcp.complete"
 _CONNECTING: Final = "connection."
 """How httpcore's trace events begin until a connection stands.
 
@@ -65,11 +66,12 @@ _CODES: Final = (
 )
 
 
-def open_pool(*, tcp_user_timeout_s: float) -> httpx.AsyncHTTPTransport:
+def open_pool(*, tcp_user_timeout_s: float, ca_file: str | None) -> httpx.AsyncHTTPTransport:
     """Connections to the provider, shared by all calls of a credential."""
     option: int | None = getattr(socket, "TCP_USER_TIMEOUT", None)
     timeout_ms = round(tcp_user_timeout_s * 1000)
     return httpx.AsyncHTTPTransport(
+        verify=True if ca_file is None else ssl.create_default_context(cafile=ca_file),
         trust_env=False,
         limits=httpx.Limits(max_connections=1000, max_keepalive_connections=50),
         socket_options=[] if option is None else [(socket.IPPROTO_TCP, option, timeout_ms)],
@@ -90,6 +92,8 @@ class Wire(stripe.HTTPClient):
         self._times = httpx.Timeout(call_s, connect=connect_s, pool=connect_s)
         self._call_s = call_s
         self._held = False
+        self._opened: httpcore.AsyncNetworkStream | None = None
+        """Kept to be closed: httpcore forgets it when cancelled in the middle of TLS."""
         self.left = False
         self.status: int | None = None
         self.headers: Mapping[str, str] = {}
@@ -121,7 +125,12 @@ class Wire(stripe.HTTPClient):
             raise CallFailed(*_told(error, left=self.left), left=self.left) from error
 
     async def _exchange(self, request: httpx.Request) -> tuple[bytes, int, Mapping[str, str]]:
-        response = await self._pool.handle_async_request(request)
+        try:
+            response = await self._pool.handle_async_request(request)
+        except BaseException:
+            if self._opened is not None:
+                await self._opened.aclose()
+            raise
         self.left = True
         self.status, self.headers = response.status_code, response.headers
         body = bytearray()
@@ -136,6 +145,8 @@ class Wire(stripe.HTTPClient):
 
     async def _trace(self, event: str, info: Mapping[str, Any]) -> None:
         """Guard the first event that is not about connecting: after it, bytes may leave."""
+        if event == _CONNECTED:
+            self._opened = info["return_value"]
         if self.left or self._held or event.startswith(_CONNECTING):
             return
         try:

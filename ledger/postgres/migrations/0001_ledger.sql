@@ -104,6 +104,7 @@ CREATE TABLE operations (
     in_doubt          boolean     NOT NULL DEFAULT false,
     escalated         boolean     NOT NULL DEFAULT false,
     never_send        boolean     NOT NULL DEFAULT false,
+    acknowledged      text[]      NOT NULL DEFAULT '{}',  -- reasons that a person has answered
     corrections       integer     NOT NULL DEFAULT 0,
     reference         text,
     provider_status   text,
@@ -175,6 +176,7 @@ CREATE TABLE events (
     xid            xid8        NOT NULL DEFAULT pg_current_xact_id(),
     PRIMARY KEY (operation_id, seq)
 ) PARTITION BY RANGE (operation_id);
+CREATE INDEX events_by_xid ON events (xid);  -- what a checkpoint has not seen yet
 
 -- Apart from the chain, so that a person's data can be erased and the chain still verifies.
 CREATE TABLE event_payloads (
@@ -227,7 +229,9 @@ $$;
 CREATE TABLE checkpoints (
     number      bigint PRIMARY KEY,
     at          timestamptz NOT NULL,
+    epoch       integer     NOT NULL,
     operations  integer     NOT NULL,
+    snapshot    pg_snapshot NOT NULL,  -- what it saw: the next one enters what this one did not
     root        bytea       NOT NULL,  -- over the previous root and this checkpoint's entries
     key_id      text        NOT NULL,
     signature   bytea       NOT NULL
@@ -319,12 +323,17 @@ CREATE TABLE provider_accounts (
     provider     text    NOT NULL,
     account      text    NOT NULL,
     livemode     boolean NOT NULL,
-    reads_left   double precision NOT NULL DEFAULT 0,
-    refilled_at  timestamptz NOT NULL DEFAULT '-infinity',
     outage_since timestamptz,  -- set while look-ups fail; the first send afterwards is a canary
     canary       uuid,
     canary_until timestamptz,
     PRIMARY KEY (provider, account)
+);
+CREATE TABLE read_budgets (
+    provider    text NOT NULL,
+    credential  text NOT NULL,
+    reads_left  double precision NOT NULL,
+    refilled_at timestamptz      NOT NULL,
+    PRIMARY KEY (provider, credential)
 );
 CREATE TABLE resend_allowances (
     provider     text        NOT NULL,

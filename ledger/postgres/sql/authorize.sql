@@ -22,13 +22,16 @@ WITH p AS MATERIALIZED (
 ), clock AS MATERIALIZED (
     SELECT count(*) AS locks, ledger_now() AS at FROM held
 ), alike AS MATERIALIZED (
-    SELECT o.i, jsonb_object_agg(o.item, to_jsonb(found.ids)) AS older
+    -- `unseen`: committed while this statement waited, perhaps by the same request.
+    SELECT o.i, jsonb_object_agg(o.item, to_jsonb(found.ids)) AS older,
+           bool_or(NOT EXISTS (SELECT FROM operations x WHERE x.id = found.ids[1])) AS unseen
       FROM clock, o, look_alikes(o.target, o.family,
                                  make_interval(secs => %(look_alike_s)s::double precision)) AS found(ids)
      WHERE NOT o.separate AND found.ids IS NOT NULL GROUP BY o.i
 ), judged AS MATERIALIZED (
     SELECT p.*, clock.at, alike.older, known.id AS known_id, known.input_digest AS known_digest,
            CASE WHEN known.id IS NOT NULL THEN 'known'
+                WHEN alike.unseen THEN 'again'
                 WHEN p.authorized_until <= clock.at THEN 'over'
                 WHEN alike.older IS NOT NULL THEN 'alike'
                 ELSE 'new' END AS verdict

@@ -1,5 +1,6 @@
 -- The gate: lock, then judge, then record the attempt. What is refused changes nothing.
--- Parameter: rows (JSON array). Every lock is held before the clock is read.
+-- Parameter: rows (JSON array). Every lock is held before the clock is read. Runs after
+-- `lock_targets` in one transaction: this snapshot is younger than those locks.
 WITH t AS MATERIALIZED (
     SELECT *, decode(salt_hex, 'hex') AS salt,
            sha256(decode(salt_hex, 'hex') || convert_to(payload, 'UTF8')) AS payload_digest
@@ -21,11 +22,11 @@ WITH t AS MATERIALIZED (
            o.send_not_after AS earlier_send, CASE
         WHEN o.id IS NULL THEN CASE WHEN EXISTS (SELECT FROM operations x WHERE x.id = t.id)
                                THEN 'already_final' ELSE 'unknown_operation' END
-        WHEN o.fence <> t.fence THEN 'stale_fence'
-        WHEN o.case_version <> t.case_version THEN 'stale_case'
+        WHEN o.fence <> t.fence OR o.owner IS DISTINCT FROM t.owner THEN 'stale_fence'
         WHEN o.state NOT IN ('created', 'sent') THEN 'already_final'
         WHEN o.never_send THEN 'given_up'
         WHEN o.revoked_at IS NOT NULL THEN 'revoked'
+        WHEN o.case_version <> t.case_version THEN 'stale_case'
         WHEN CASE WHEN o.in_doubt THEN o.resend_until ELSE o.authorized_until END <= clock.at
              THEN 'authorization_expired'
         WHEN o.reference IS NOT NULL THEN 'already_accepted'

@@ -9,6 +9,8 @@ dead AS (
            (w.identity = %(identity)s::text AND w.host = %(host)s::text)
         OR (w.heartbeat_at < clock.at - make_interval(secs => %(ttl_s)s::double precision)
             AND EXISTS (SELECT FROM workers me WHERE me.incarnation = %(incarnation)s::uuid
+                           AND me.ended_at IS NULL
+                           AND me.heartbeat_at >= clock.at - make_interval(secs => %(ttl_s)s::double precision)
                            AND me.beating_since <= clock.at - make_interval(secs => %(ttl_s)s::double precision))))
     RETURNING w.incarnation
 ), locked AS MATERIALIZED (

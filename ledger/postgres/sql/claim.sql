@@ -1,6 +1,6 @@
 -- Take operations that are due: a share for each provider account, so that a stuck one starves
 -- nobody; live ones before watched ones; whose key window ends first, first.
--- Parameters: owner, actor, share, lease_s, payload.
+-- Parameters: owner, actor, share, full (accounts that have their share in hand), lease_s, payload.
 WITH clock AS MATERIALIZED (SELECT ledger_now() AS at),
 due AS MATERIALIZED (
     SELECT taken.* FROM provider_accounts a CROSS JOIN LATERAL (
@@ -9,6 +9,7 @@ due AS MATERIALIZED (
            AND o.next_check_at < (SELECT at FROM clock)
          ORDER BY o.state IN ('confirmed', 'failed'), o.window_started_at, o.next_check_at
          LIMIT %(share)s::integer FOR UPDATE SKIP LOCKED) AS taken
+     WHERE a.provider || '/' || a.account <> ALL(%(full)s::text[])
 ), salted AS MATERIALIZED (
     SELECT due.*, clock.at, gen_random_uuid() AS event_id, uuid_send(gen_random_uuid()) AS salt
       FROM due CROSS JOIN clock

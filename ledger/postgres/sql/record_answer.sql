@@ -14,14 +14,16 @@ WITH t AS MATERIALIZED (
 ), clock AS MATERIALIZED (
     SELECT count(*) AS locks, ledger_now() AS at FROM locked
 ), judged AS MATERIALIZED (
-    SELECT t.*, clock.at, o.fence = t.fence AND o.state = 'sent' AS held,
-           a.outcome IS NOT NULL AS answered, o.last_event_seq, o.last_event_hash
-      FROM clock CROSS JOIN t JOIN locked o USING (id)
-      JOIN attempts a ON a.operation_id = t.id AND a.number = t.number
+    SELECT t.*, clock.at, coalesce(o.fence = t.fence AND o.state = 'sent', false) AS held,
+           o.last_event_seq, o.last_event_hash
+      FROM clock CROSS JOIN t LEFT JOIN locked o USING (id)
 ), answered AS (
+    -- Judges on the row as it is now: whoever answered it held the lock that we have waited for.
     UPDATE attempts a
        SET outcome = j.outcome, answer = j.answer, finished_at = j.at, late = NOT j.held
-      FROM judged j WHERE a.operation_id = j.id AND a.number = j.number AND NOT j.answered
+      FROM judged j
+     WHERE a.operation_id = j.id AND a.number = j.number AND a.outcome IS NULL
+    RETURNING j.i
 ), changed AS (
     UPDATE operations o
        SET state = CASE WHEN j.held THEN j.state ELSE o.state END,
@@ -47,10 +49,11 @@ WITH t AS MATERIALIZED (
                j.last_event_hash, j.id, j.last_event_seq + 1, j.event_id,
                CASE WHEN j.held THEN 'answered' ELSE 'answered_late' END,
                j.actor, j.at, j.payload_digest)
-      FROM judged j WHERE o.id = j.id AND NOT j.answered
+      FROM judged j JOIN answered USING (i) WHERE o.id = j.id
     RETURNING o.id, o.last_event_seq, o.last_event_hash, j.at, j.event_id,
               CASE WHEN j.held THEN 'answered' ELSE 'answered_late' END AS kind, j.actor,
               j.payload_digest, j.salt, j.payload
 ),
 -- :include _append_event
-SELECT i, held, answered, at FROM judged ORDER BY i;
+SELECT j.i, j.held, answered.i IS NOT NULL AS written, j.at
+  FROM judged j LEFT JOIN answered USING (i) ORDER BY j.i;

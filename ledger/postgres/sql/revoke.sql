@@ -28,4 +28,5 @@ WITH locked AS MATERIALIZED (
               s.salt, %(payload)s::text AS payload
 ),
 -- :include _append_event
-SELECT id, state, state <> 'created' AS had_left FROM locked ORDER BY item;
+SELECT id, attempt_count > 0 AS had_left FROM locked
+ WHERE state = 'created' OR attempt_count > 0 ORDER BY item;

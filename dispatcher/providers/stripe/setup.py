@@ -1,0 +1,13 @@
+"""The operation types of one Stripe credential, on one shared pool of connections."""
+
+from dispatcher.providers.stripe.api import StripeApi
+from dispatcher.providers.stripe.base import StripeType
+from dispatcher.providers.stripe.config import StripeConfig
+from dispatcher.providers.stripe.refund import StripeRefund
+from dispatcher.providers.stripe.subscription_cancel import StripeSubscriptionCancel
+
+
+def stripe_types(config: StripeConfig) -> tuple[StripeType, ...]:
+    """Every Stripe type for one configuration. Closing one of them closes the shared pool."""
+    api = StripeApi(config)
+    return StripeRefund(api), StripeSubscriptionCancel(api)

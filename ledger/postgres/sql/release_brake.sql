@@ -1,0 +1,2 @@
+-- Parameter: scope.
+DELETE FROM brakes WHERE scope = %(scope)s::text RETURNING scope;

@@ -1,0 +1,200 @@
+"""Carry a decision out, under the claim's fence and case version. The statements judge again."""
+
+import logging
+from dataclasses import dataclass, replace
+from typing import Any, Final
+
+from dispatcher.conclude import WATCH_S
+from dispatcher.dispatch import Dispatcher
+from dispatcher.provider import Effect
+from ledger.commands import DecisionWrite, Worker
+from ledger.errors import GateStop, Stop
+from ledger.model import Answer, Liveness, Operation, Outcome, State
+from ledger.postgres.escalations import Question
+from ledger.postgres.ledger import Ledger
+from recovery.case import Action, Case, Decision, Scope, Seen
+from recovery.decide import TABLE_VERSION
+from recovery.dossier import dossier, window_ends_at
+from recovery.limits import Limits
+from recovery.observe import Sighting
+from recovery.sight import own_effects
+from recovery.version import CODE_VERSION
+
+HOLD_S: Final = 300.0
+"""How often an operation is looked at while its question is open."""
+
+_FOUND: Final = frozenset(
+    {Seen.OURS_SUCCEEDED, Seen.OURS_PENDING, Seen.OURS_ACTION, Seen.OURS_DEAD}
+)
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """An operation with everything that its decision rests on."""
+
+    operation: Operation
+    case: Case
+    sighting: Sighting
+    decision: Decision
+    check_s: float
+
+    @property
+    def found(self) -> Effect | None:
+        """Ours at the provider: what stands, before what does not."""
+        own = own_effects(self.operation, self.sighting.look, self.sighting.world)
+        live = [effect for effect in own if effect.liveness is not Liveness.DEAD]
+        return next(iter(live or own), None)
+
+
+class Actor:
+    """Writes what was decided, sends what may be sent."""
+
+    def __init__(
+        self, ledger: Ledger, dispatcher: Dispatcher, worker: Worker, limits: Limits
+    ) -> None:
+        self._ledger = ledger
+        self._dispatcher = dispatcher
+        self._worker = worker
+        self._limits = limits
+
+    async def act(self, judged: Judged) -> None:
+        """Carry it out.
+
+        Raises:
+            StaleFence, StaleCase: The decision was made on an older picture; nothing was written.
+        """
+        decision = judged.decision
+        match decision.action:
+            case Action.ABORT:
+                pass
+            case Action.NOTHING | Action.WATCH:
+                await self._watch(judged)
+            case Action.WAIT | Action.HOLD:
+                await self._write(_record(judged))
+            case Action.FINISH_CONFIRMED:
+                await self._finish(judged, State.CONFIRMED)
+            case Action.FINISH_FAILED:
+                await self._finish(judged, State.FAILED)
+            case Action.SEND | Action.RESEND:
+                await self._send(judged)
+            case Action.ESCALATE:
+                await self._escalate(judged)
+
+    async def _write(self, write: DecisionWrite) -> None:
+        await self._ledger.apply_decision(write, actor=self._worker.name)
+
+    async def _watch(self, judged: Judged) -> None:
+        """A closed record is compared again later; what was unclear does not use up a turn."""
+        clear = judged.decision.action is Action.NOTHING
+        turn = judged.operation.watches + (1 if clear else 0)
+        check_s = WATCH_S[turn] if turn < len(WATCH_S) else None
+        if not clear:
+            check_s = WATCH_S[0]
+        await self._write(_record(judged, check_s=check_s, watched=clear))
+
+    async def _finish(self, judged: Judged, state: State) -> None:
+        """Close the record on what the provider shows, with the reference it shows."""
+        operation = judged.operation
+        if state is State.CONFIRMED and operation.state is State.CREATED:
+            await self._import(judged)
+        write = _record(
+            judged,
+            state=state,
+            in_doubt=False,
+            check_s=WATCH_S[0] if operation.attempts or state is State.CONFIRMED else None,
+            failure_code=judged.decision.code if state is State.FAILED else None,
+        )
+        if operation.escalated:
+            await self._ledger.escalations.settle(write, actor=self._worker.name)
+        else:
+            await self._write(write)
+        if judged.decision.also is not None:
+            fresh = await self._ledger.operation(operation.id)
+            also = replace(judged.decision, code=judged.decision.also, also=None)
+            await self._escalate(replace(judged, operation=fresh, decision=also))
+
+    async def _import(self, judged: Judged) -> None:
+        """The record knows no sending, yet ours is there: a lost history, entered as accepted."""
+        effect = judged.found
+        await self._ledger.import_attempt(
+            judged.operation,
+            self._worker,
+            credential=judged.sighting.world.credential,
+            answer=Answer(
+                Outcome.ACCEPTED,
+                reference=None if effect is None else effect.reference,
+                provider_status=None if effect is None else effect.provider_status,
+                code="imported",
+                detail="found at the provider; the record knew no sending",
+            ),
+        )
+
+    async def _send(self, judged: Judged) -> None:
+        await self._write(_record(judged, release=False))
+        try:
+            sent = await self._dispatcher.dispatch(judged.operation)
+        except GateStop as stop:
+            _log.info("%s", stop)
+            pause_s = 30.0 if stop.reason is Stop.TARGET_BUSY else 1.0
+            await self._ledger.release([judged.operation], check_s=pause_s)
+            return
+        answered = sent.answer.outcome in {Outcome.ACCEPTED, Outcome.REFUSED}
+        if judged.sighting.outage and answered:
+            operation = judged.operation
+            await self._ledger.switches.end_outage(operation.provider, operation.subject.account)
+
+    async def _escalate(self, judged: Judged) -> None:
+        operation, decision = judged.operation, judged.decision
+        if decision.code in operation.acknowledged:
+            await self._watch(judged)
+            return
+        told = dossier(
+            operation,
+            judged.sighting.look,
+            judged.sighting.world,
+            judged.case,
+            decision.code,
+            judged.sighting.at,
+        )
+        if decision.scope is Scope.ACCOUNT:
+            await self._ledger.escalations.open_account(
+                operation.provider,
+                operation.subject.account,
+                reason=decision.code,
+                member=operation.id,
+                dossier=told,
+            )
+            await self._write(_record(judged))
+            return
+        reasons = [decision.code] if decision.also is None else [decision.code, decision.also]
+        question = Question(
+            reasons, told, window_ends_at(operation, judged.sighting.world.capabilities.key)
+        )
+        write = _record(judged, check_s=max(judged.check_s, HOLD_S), escalated=True)
+        is_new = await self._ledger.escalations.open(write, question, actor=self._worker.name)
+        if is_new:
+            _log.warning("%s needs a person: %s", operation.id, ", ".join(reasons))
+
+
+def _record(judged: Judged, **changes: Any) -> DecisionWrite:
+    """The decision as it will be written: by default nothing moves but the next check."""
+    operation, decision = judged.operation, judged.decision
+    effect = judged.found
+    known = judged.case.seen in _FOUND
+    write = DecisionWrite(
+        operation=operation,
+        state=operation.state,
+        in_doubt=operation.in_doubt and not known,
+        line=decision.row,
+        code=decision.code,
+        action=decision.action.value,
+        considered=judged.case.as_json(),
+        code_version=CODE_VERSION,
+        table_version=TABLE_VERSION,
+        check_s=judged.check_s,
+        reference=effect.reference if effect is not None and known else None,
+        provider_status=effect.provider_status if effect is not None and known else None,
+        failure_code=operation.failure_code,
+    )
+    return replace(write, **changes)

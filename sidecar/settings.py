@@ -1,0 +1,107 @@
+"""Settings: from the environment, checked at start, each named in its error."""
+
+import re
+from pathlib import Path
+from typing import Annotated, Any, Final
+
+from pydantic import AliasChoices, Field, PositiveFloat, PositiveInt, SecretStr, ValidationError
+from pydantic import field_validator as validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from dispatcher.timing import Timing
+from ledger.errors import OutliveError
+from recovery.limits import Limits
+
+_IDENTITY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+
+
+class BadSettings(OutliveError):
+    """A setting is missing or makes no sense; named in the message."""
+
+    code = "bad_settings"
+
+
+class Settings(BaseSettings):
+    """What a process of Outlive is told. `OUTLIVE_…`, and `STRIPE_API_KEY` as Stripe calls it."""
+
+    model_config = SettingsConfigDict(
+        env_prefix="OUTLIVE_", frozen=True, extra="ignore", populate_by_name=True
+    )
+
+    home: Path = Path(".outlive")
+    """State of this installation: the embedded engine, identities, keys."""
+    database_url: SecretStr | None = None
+    """A PostgreSQL server; without it, the embedded one in `home` is used."""
+    pgbouncer: bool = False
+    """The database is reached through PgBouncer in transaction mode."""
+
+    stripe_api_key: Annotated[
+        SecretStr | None,
+        Field(validation_alias=AliasChoices("STRIPE_API_KEY", "OUTLIVE_STRIPE_API_KEY")),
+    ] = None
+    stripe_url: str = "https://api.stripe.com"
+    stripe_ca_file: Path | None = None
+    processing_margin_s: PositiveFloat = 180
+    """Shorter than 180 is refused unless the provider is the sandbox."""
+    key_retention_s: PositiveFloat = 86_400
+
+    identity: str = "sidecar"
+    """Which worker this is, on this host: a restart under the same name takes over at once."""
+    send_budget_s: PositiveFloat = 5
+    call_s: PositiveFloat = 30
+    tcp_user_timeout_s: PositiveFloat = 30
+    lease_s: PositiveFloat = 90
+    heartbeat_s: PositiveFloat = 3
+    heartbeat_ttl_s: PositiveFloat = 10
+
+    resends_per_hour: PositiveInt = 60
+    resent_minor_per_hour: PositiveInt = 1_000_000
+    reads_per_s: PositiveFloat = 20
+    reads_burst: PositiveInt = 40
+
+    @validator("identity")
+    @classmethod
+    def _plain(cls, value: str) -> str:
+        if not _IDENTITY.fullmatch(value):
+            raise ValueError("use letters, digits, dot, dash and underscore, at most 64")
+        return value
+
+    @property
+    def timing(self) -> Timing:
+        """The times of a send."""
+        return Timing(
+            send_budget_s=self.send_budget_s,
+            call_s=self.call_s,
+            tcp_user_timeout_s=self.tcp_user_timeout_s,
+            lease_s=self.lease_s,
+            heartbeat_s=self.heartbeat_s,
+            heartbeat_ttl_s=self.heartbeat_ttl_s,
+        )
+
+    @property
+    def limits(self) -> Limits:
+        """The bounds of automatic acts."""
+        return Limits(
+            resends_per_hour=self.resends_per_hour,
+            resent_minor_per_hour=self.resent_minor_per_hour,
+            reads_per_s=self.reads_per_s,
+            reads_burst=self.reads_burst,
+        )
+
+
+def load(**given: Any) -> Settings:
+    """Read the settings of this process.
+
+    Raises:
+        BadSettings: Naming each setting that can't be used, never its value.
+    """
+    try:
+        return Settings(**given)
+    except ValidationError as error:
+        told = "; ".join(f"{_name(problem['loc'])}: {problem['msg']}" for problem in error.errors())
+        raise BadSettings(f"{told}. Correct it and start again.") from None
+
+
+def _name(where: tuple[int | str, ...]) -> str:
+    name = str(where[0]) if where else "settings"
+    return name if name.isupper() else f"OUTLIVE_{name.upper()}"

@@ -1,0 +1,5 @@
+EVENT_JOB_ERROR: int
+
+class JobExecutionEvent:
+    job_id: str
+    exception: BaseException | None
