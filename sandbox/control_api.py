@@ -5,7 +5,7 @@ All of it is under `/_control`, in JSON, and never subject to faults. README.md 
 
 import json
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from sandbox import disputes, people, webhook_control
 from sandbox.call import Call, person
@@ -76,8 +76,7 @@ class ControlApi:
         self._world.postponed.run_due()
         try:
             command, ids = self._find(request)
-            body: Json = json.loads(request.body or b"{}")
-            return document(200, await command(body, ids))
+            return document(200, await command(_object_in(request.body), ids))
         except ApiError as error:
             return refusal(error)
         except (KeyError, TypeError, ValueError) as error:
@@ -226,3 +225,11 @@ class ControlApi:
 
     async def _resend_webhook(self, body: Json, _ids: tuple[str, ...]) -> Json:
         return webhook_control.resend(self._world, body)
+
+
+def _object_in(body: bytes) -> Json:
+    """The JSON object that a control request carries; empty if it carries nothing."""
+    given: object = json.loads(body or b"{}")
+    if not isinstance(given, dict):
+        raise TypeError("the body is a JSON object")
+    return cast("Json", given)

@@ -67,7 +67,9 @@ class Realm:
         return sorted(self.of(kind), key=lambda thing: thing["created"])[::-1]
 
     def put(self, thing: Json, born: float) -> None:
-        """Add an object, born at `born` on the sandbox's clock."""
+        """Add an object, born at `born` on the sandbox's clock; it replaces one of its id."""
+        if thing["id"] in self.objects:
+            self.remove(thing["id"])
         self.objects[thing["id"]] = thing
         self._by_kind.setdefault(thing["object"], {})[thing["id"]] = thing
         self.born[thing["id"]] = born

@@ -11,7 +11,7 @@ def add(world: World, body: Json) -> Json:
     """Register an endpoint; makes up a secret if none was given."""
     endpoint = Endpoint(
         id=new_id("we"),
-        url=body["url"],
+        url=str(body["url"]),
         secret=body.get("secret") or new_id("whsec"),
         account=body.get("account", DEFAULT_ACCOUNT),
         livemode=bool(body.get("livemode", False)),

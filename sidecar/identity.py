@@ -6,6 +6,7 @@ once, without waiting for heartbeats to stop.
 
 import fcntl
 import os
+import secrets
 import socket
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -30,9 +31,25 @@ def held_identity(home: Path, identity: str) -> Generator[Worker]:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise IdentityHeld(identity) from None
-        yield Worker(new_id(), identity, socket.gethostname(), os.getpid())
+        yield Worker(new_id(), identity, _host(home), os.getpid())
 
 
 def passing_worker(identity: str) -> Worker:
     """A worker for one command: it holds at most one operation, for as long as its lease."""
     return Worker(new_id(), identity, socket.gethostname(), os.getpid())
+
+
+def _host(home: Path) -> str:
+    """This host and this state folder: the lock proves something for them alone.
+
+    Two containers may bear one name; their folders differ, and so do the ids within.
+    """
+    path = home / "installation.id"
+    with path.open("a+", encoding="utf-8") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        file.seek(0)
+        known = file.read().strip()
+        if not known:
+            known = secrets.token_hex(4)
+            file.write(known + "\n")
+    return f"{socket.gethostname()}/{known}"

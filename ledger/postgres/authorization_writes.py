@@ -81,9 +81,14 @@ class Authorize:
         return [_judged(row) for row in await cursor.fetchall()]
 
     async def stands(self, connection: Connection, item: AuthorizeItem) -> Judged | None:
-        """Nothing to look up: run again, the request key finds what stands."""
-        del connection, item
-        return None
+        """Whether the commit stands: asked when it is this one's turn on its targets."""
+        wanted = item.wanted
+        targets = [new.subject.target for new in wanted.operations]
+        async with connection.transaction():
+            await connection.execute(sql("lock_new_targets"), {"targets": targets})
+            cursor = await connection.execute(sql("find_proposal"), {"id": wanted.proposal_id})
+            found = await cursor.fetchone()
+        return None if found is None else Judged(Verdict.NEW, None, None, {})
 
 
 def _judged(row: Mapping[str, Any]) -> Judged:

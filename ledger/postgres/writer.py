@@ -178,13 +178,25 @@ class GroupWriter:
         if connection is not None:
             with suppress(psycopg.Error):
                 await connection.close()
-        for waiting in batch:
-            connection = await self._settle(connection, waiting)
+        while batch:
+            waiting, *batch = batch
+            try:
+                connection = await self._settle(connection, waiting)
+            except DatabaseUnreachable as error:
+                _fail([waiting, *batch], error)  # their patience is used up as well
+                return None
+            except Exception as error:  # noqa: BLE001  one item's fault must not stop the writer
+                _fail([waiting], error)
         return connection
 
     async def _settle(
         self, connection: Connection | None, waiting: _Waiting[Any, Any]
     ) -> Connection | None:
+        """Answer one item by what stands, written now if it does not.
+
+        Raises:
+            DatabaseUnreachable: The server is gone; this item's caller was not told yet.
+        """
         last: Exception = DatabaseUnreachable("")
         for pause_s in _RECONNECT_PAUSES_S:
             try:
@@ -201,7 +213,9 @@ class GroupWriter:
             else:
                 _answer(waiting, result)
                 return connection
-        _fail([waiting], unreachable(last))
+        if isinstance(last, DatabaseUnreachable):
+            raise last
+        _fail([waiting], unreachable(last))  # connected, but e.g. its row stayed locked
         return connection
 
 

@@ -134,6 +134,22 @@ async def test_reset_begins_anew(refund: Refund, control: Control) -> None:
         await refund(key="other")
 
 
+async def test_the_control_takes_json_objects_only(http: httpx.AsyncClient) -> None:
+    """Anything else is a 400, and the sandbox goes on."""
+    for body in ("[]", "5", "{", '{"charges": 1}'):
+        assert (await http.post("/_control/seed", content=body)).status_code == 400
+    assert (await http.get("/_control/journal")).json() == {"data": []}
+
+
+async def test_seeding_an_id_again_replaces_the_object(
+    client: stripe.StripeClient, control: Control
+) -> None:
+    """The list has it once."""
+    await control.seed(charges=[{"id": "ch_1", "amount": 100}])
+    await control.seed(charges=[{"id": "ch_1", "amount": 200}])
+    assert [item.amount for item in (await client.v1.charges.list_async()).data] == [200]
+
+
 async def test_the_control_refuses_what_it_does_not_know(control: Control) -> None:
     """Faults, options, switches and seeds are checked."""
     with pytest.raises(ControlError):

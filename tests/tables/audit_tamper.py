@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Final
 
 from rich.console import Console
 from rich.table import Table
@@ -28,6 +29,9 @@ from tests.support.postgres import (
 )
 from tests.support.tampering import Scene, Tampering, copied, prepared
 from tests.support.tamperings import TAMPERINGS
+
+SHOWN: Final = 2
+"""Findings of a case that people are shown; `--json` has all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +56,7 @@ def tried(original: Scene, tampering: Tampering) -> Line:
     with copied(original) as scene:
         tampering.commit(scene)
         report = asyncio.run(scene.audit())
-    faults = {finding.fault for finding in report.findings}
+    faults = frozenset(finding.fault for finding in report.findings)
     return Line(
         tampering.name,
         faults == tampering.faults,
@@ -85,7 +89,9 @@ def show(lines: Sequence[Line]) -> None:
         mark = "[green]yes[/]" if line.found else "[red]MISSED[/]"
         if line is lines[0]:
             mark = "[green]whole[/]" if line.found else "[red]NOT WHOLE[/]"
-        table.add_row(line.tampering, mark, "\n".join(line.words) or "nothing")
+        more = len(line.words) - SHOWN
+        told = [*line.words[:SHOWN], *([f"… and {more} more"] if more > 0 else [])]
+        table.add_row(line.tampering, mark, "\n".join(told) or "nothing")
     console = Console()
     console.print(table)
     missed = sum(not line.found for line in lines)

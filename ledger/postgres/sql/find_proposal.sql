@@ -1,0 +1,2 @@
+-- Whether a proposal stands. Parameter: id.
+SELECT id FROM proposals WHERE id = %(id)s::uuid;
