@@ -7,15 +7,7 @@ from enum import StrEnum
 from typing import Protocol
 
 from dispatcher.deadline import Deadline
-from ledger.model import Answer, Json, Liveness, Marker, Money, Operation, Subject
-
-
-class Risk(StrEnum):
-    """What a kind of effect may cost."""
-
-    READ_ONLY = "read_only"
-    REVERSIBLE = "reversible"
-    IRREVERSIBLE = "irreversible"
+from ledger.model import Answer, Json, Liveness, Marker, Money, Operation, Risk, Subject
 
 
 class Kind(StrEnum):

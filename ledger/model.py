@@ -46,6 +46,14 @@ class Refusal(StrEnum):
     """Stopped on the way (401, 403, 429 rate): says nothing about other attempts."""
 
 
+class Risk(StrEnum):
+    """What a kind of effect may cost."""
+
+    READ_ONLY = "read_only"
+    REVERSIBLE = "reversible"
+    IRREVERSIBLE = "irreversible"
+
+
 class Liveness(StrEnum):
     """Whether an effect found at the provider stands."""
 

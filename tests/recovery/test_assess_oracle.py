@@ -405,7 +405,7 @@ def test_the_drawn_worlds_reach_the_rows_that_matter() -> None:
     """An oracle that never sees a case says nothing about it."""
     rows, codes = set[int](), set[str]()
 
-    @MANY
+    @settings(MANY, max_examples=3000)
     @given(TROUBLED)
     def collect(truth: Truth) -> None:
         _, decision = judged(truth)
