@@ -87,6 +87,26 @@ class Waits:
     attempts: int = 6
 
 
+@dataclass(frozen=True, slots=True)
+class Words:
+    """How a type is spoken of to people: by us, never by the agent."""
+
+    verb: str
+    """`Refund`."""
+    one: str
+    """`customer`."""
+    many: str
+    """`customers`."""
+    undo: str | None
+    """How to undo it; `None`: it can't be undone once sent."""
+    about: str
+    """An honest sentence for agents and people: what it does, and that it may need a person."""
+
+    def title(self, count: int) -> str:
+        """`Refund 38 customers`."""
+        return f"{self.verb} {count:,} {self.one if count == 1 else self.many}"
+
+
 class Trouble(StrEnum):
     """Why a look-up could not say what is there."""
 
@@ -163,6 +183,12 @@ class OperationType(Protocol):
     risk: Risk
     capabilities: Capabilities
     waits: Waits
+    words: Words
+
+    @property
+    def parameters_schema(self) -> Mapping[str, Json]:
+        """JSON Schema of the parameters of one item."""
+        ...
 
     def check(self, raw: Mapping[str, Json]) -> Mapping[str, Json]:
         """Validate parameters and return their normal form. Pure.
@@ -232,4 +258,5 @@ __all__ = [
     "Trouble",
     "Wait",
     "Waits",
+    "Words",
 ]

@@ -1,6 +1,7 @@
 """Settings: from the environment, checked at start, each named in its error."""
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
@@ -44,6 +45,8 @@ class Settings(BaseSettings):
     processing_margin_s: PositiveFloat = 180
     """Shorter than 180 is refused unless the provider is the sandbox."""
     key_retention_s: PositiveFloat = 86_400
+    retry_first_s: PositiveFloat = 30
+    """First pause before a resend or another look; other than 30 only with the sandbox."""
 
     identity: str = "sidecar"
     """Which worker this is, on this host: a restart under the same name takes over at once."""
@@ -59,12 +62,28 @@ class Settings(BaseSettings):
     reads_per_s: PositiveFloat = 20
     reads_burst: PositiveInt = 40
 
+    signing_key_file: Path | None = None
+    """Signs checkpoints; by default `checkpoint.pem` in `home`, made when it is first needed."""
+    anchor_file: Path | None = None
+    """Gets a line for each checkpoint; by default `checkpoints.jsonl` in `home`."""
+    checkpoint_every_s: PositiveFloat = 3_600
+
     @validator("identity")
     @classmethod
     def _plain(cls, value: str) -> str:
         if not _IDENTITY.fullmatch(value):
             raise ValueError("use letters, digits, dot, dash and underscore, at most 64")
         return value
+
+    @property
+    def signing_key(self) -> Path:
+        """The file of the key that signs checkpoints."""
+        return self.signing_key_file or self.home / "checkpoint.pem"
+
+    @property
+    def anchor(self) -> Path:
+        """The file outside PostgreSQL that checkpoints are copied to."""
+        return self.anchor_file or self.home / "checkpoints.jsonl"
 
     @property
     def timing(self) -> Timing:
@@ -87,6 +106,28 @@ class Settings(BaseSettings):
             reads_per_s=self.reads_per_s,
             reads_burst=self.reads_burst,
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Shortened:
+    """A time that only the sandbox allows."""
+
+    name: str
+    value: float
+    usual: float
+
+
+def shortened(settings: Settings) -> list[Shortened]:
+    """The times that differ from what a real provider needs."""
+    return [
+        Shortened(name, value, usual)
+        for name, value, usual in (
+            ("OUTLIVE_PROCESSING_MARGIN_S", settings.processing_margin_s, 180.0),
+            ("OUTLIVE_KEY_RETENTION_S", settings.key_retention_s, 86_400.0),
+            ("OUTLIVE_RETRY_FIRST_S", settings.retry_first_s, 30.0),
+        )
+        if value != usual
+    ]
 
 
 def load(**given: Any) -> Settings:

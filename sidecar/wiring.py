@@ -9,8 +9,10 @@ from typing import Final
 
 from dispatcher.deadline import SystemClock
 from dispatcher.dispatch import Dispatcher
+from dispatcher.provider import Wait, Waits
 from dispatcher.providers.stripe import StripeConfig, fingerprint, is_sandbox, stripe_types
 from ledger.commands import Worker
+from ledger.errors import ProviderError
 from ledger.postgres.connect import Database
 from ledger.postgres.embedded import acquire
 from ledger.postgres.ledger import Ledger
@@ -20,11 +22,11 @@ from recovery.passes import Passes
 from recovery.recover import Recovery
 from recovery.verdicts import Verdicts
 from sidecar.readings import ReadBudget
+from sidecar.reachable import answers
 from sidecar.registry import Types
-from sidecar.settings import BadSettings, Settings
+from sidecar.settings import BadSettings, Settings, Shortened, shortened
 
-LEAST_MARGIN_S: Final = 180.0
-LEAST_RETENTION_S: Final = 86_400.0
+_ASK_AGAIN_S: Final = 5.0
 _log = logging.getLogger(__name__)
 
 
@@ -83,7 +85,7 @@ async def open_ledger(settings: Settings) -> AsyncGenerator[Ledger]:
     """
     async with AsyncExitStack() as stack:
         if settings.database_url is None:
-            engine = await asyncio.to_thread(acquire, settings.home / "postgres")
+            engine = await asyncio.to_thread(acquire, settings.home)
             stack.push_async_callback(asyncio.to_thread, engine.close)
             dsn = engine.server.dsn
             await migrate(dsn)
@@ -94,21 +96,26 @@ async def open_ledger(settings: Settings) -> AsyncGenerator[Ledger]:
 
 
 @asynccontextmanager
-async def open_system(settings: Settings) -> AsyncGenerator[System]:
+async def open_system(settings: Settings, *, patient: bool = False) -> AsyncGenerator[System]:
     """Put a process together.
+
+    Args:
+        settings: What it was told.
+        patient: Where only the provider itself can say whether the settings are allowed, wait
+            until it answers.
 
     Raises:
         BadSettings: No provider key, or a margin shortened for a provider that is no sandbox.
+        ProviderError: It does not answer, and the settings are allowed only with the sandbox.
     """
+    key = settings.stripe_api_key
+    if key is None:
+        raise BadSettings(
+            "STRIPE_API_KEY is not set. Set it, or run `outlive sandbox` and use the key and the "
+            "address (OUTLIVE_STRIPE_URL) that it prints."
+        )
+    sandboxed = await _sandboxed(settings, patient=patient)
     async with open_ledger(settings) as ledger:
-        key = settings.stripe_api_key
-        if key is None:
-            raise BadSettings(
-                "STRIPE_API_KEY is not set. Set it, or run `outlive sandbox` and use the key and "
-                "the address (OUTLIVE_STRIPE_URL) that it prints."
-            )
-        sandboxed = await is_sandbox(settings.stripe_url)
-        _refuse_short_margins(settings, sandboxed=sandboxed)
         # The ledger's id: the same for all replicas, so that a key has one fingerprint everywhere.
         salt = ledger.identity.ledger_id.bytes
         credential = fingerprint(key.get_secret_value(), salt)
@@ -123,6 +130,7 @@ async def open_system(settings: Settings) -> AsyncGenerator[System]:
                 tcp_user_timeout_s=settings.tcp_user_timeout_s,
                 processing_margin_s=settings.processing_margin_s,
                 key_retention_s=settings.key_retention_s,
+                waits=_waits(settings),
                 before_read=budget.wait,
             )
         except ValueError as error:
@@ -134,16 +142,42 @@ async def open_system(settings: Settings) -> AsyncGenerator[System]:
             await types[0].aclose()
 
 
-def _refuse_short_margins(settings: Settings, *, sandboxed: bool) -> None:
-    if sandboxed:
-        _log.warning("the provider is the sandbox: no real money moves")
-        return
-    for name, value, least in (
-        ("OUTLIVE_PROCESSING_MARGIN_S", settings.processing_margin_s, LEAST_MARGIN_S),
-        ("OUTLIVE_KEY_RETENTION_S", settings.key_retention_s, LEAST_RETENTION_S),
-    ):
-        if value != least:
-            raise BadSettings(
-                f"{name} is {value:g}; it may differ from {least:g} only with the sandbox, and "
-                f"{settings.stripe_url} is none"
+def _waits(settings: Settings) -> Waits:
+    """The paces of waits; as they are by default unless the first pause was shortened."""
+    first_s, usual = settings.retry_first_s, Waits()
+    if first_s == usual.not_yet.first_s:
+        return usual
+    return Waits(
+        not_yet=Wait(first_s, 2, usual.not_yet.most_s, None),
+        unreachable=Wait(first_s, 2, usual.unreachable.most_s, usual.unreachable.limit_s),
+    )
+
+
+async def _sandboxed(settings: Settings, *, patient: bool) -> bool:
+    """Whether the provider is the sandbox; it alone allows shortened margins."""
+    short = shortened(settings)
+    while not await is_sandbox(settings.stripe_url):
+        if not short:
+            return False
+        if await answers(settings.stripe_url):
+            raise _not_allowed(short[0], settings)
+        told = (
+            f"{settings.stripe_url} does not answer, and {short[0].name} may differ from "
+            f"{short[0].usual:g} only with the sandbox"
+        )
+        if not patient:
+            raise ProviderError(
+                f"{told}. Start it (`outlive sandbox`) or set OUTLIVE_STRIPE_URL.",
+                code="provider_unreachable",
             )
+        _log.warning("%s; asking again", told)
+        await asyncio.sleep(_ASK_AGAIN_S)
+    _log.info("the provider is the sandbox: no real money moves")
+    return True
+
+
+def _not_allowed(one: Shortened, settings: Settings) -> BadSettings:
+    return BadSettings(
+        f"{one.name} is {one.value:g}; it may differ from {one.usual:g} only with the sandbox, "
+        f"and {settings.stripe_url} is none"
+    )

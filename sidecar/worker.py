@@ -3,12 +3,13 @@
 import asyncio
 import logging
 import signal
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 from apscheduler.events import EVENT_JOB_ERROR, JobExecutionEvent
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from ledger.errors import DatabaseUnreachable, WorkerFenced
+from ledger.errors import DatabaseUnreachable, OutliveError, WorkerFenced
 from recovery.passes import Passes
 from sidecar.settings import Settings
 
@@ -21,9 +22,12 @@ _log = logging.getLogger(__name__)
 class WorkerProcess:
     """Runs the passes of one worker."""
 
-    def __init__(self, passes: Passes, settings: Settings) -> None:
+    def __init__(
+        self, passes: Passes, settings: Settings, checkpoint: Callable[[], Awaitable[object]]
+    ) -> None:
         self._passes = passes
         self._settings = settings
+        self._checkpoint = checkpoint
         self._stop = asyncio.Event()
         self._fenced: WorkerFenced | None = None
 
@@ -45,6 +49,8 @@ class WorkerProcess:
         scheduler.add_listener(_tell, EVENT_JOB_ERROR)
         scheduler.add_job(self._beat, "interval", seconds=self._settings.heartbeat_s, id="beat")
         scheduler.add_job(self._orphans, "interval", seconds=PASS_S, id="orphans")
+        every_s = self._settings.checkpoint_every_s
+        scheduler.add_job(self._sign, "interval", seconds=every_s, id="checkpoint")
         scheduler.start()
         try:
             await self._stop.wait()
@@ -71,6 +77,12 @@ class WorkerProcess:
             self._stop.set()
         except DatabaseUnreachable as error:
             _log.warning("no heartbeat: %s", error)
+
+    async def _sign(self) -> None:
+        try:
+            await self._checkpoint()
+        except OutliveError as error:
+            _log.warning("no checkpoint: %s", error)
 
     async def _leave(self) -> None:
         try:

@@ -123,10 +123,27 @@ def _proposal(i: int, wanted: NewAuthorization) -> dict[str, Any]:
 
 
 def _row(wanted: NewAuthorization, number: int, new: NewOperation) -> dict[str, Any]:
+    return {
+        **operation_columns(new),
+        "item": number,
+        "separate": new.separate,
+        **event(
+            wanted.decided_by,
+            {
+                "authorization": str(wanted.authorization_id),
+                "requested_by": wanted.requested_by,
+                "digest": new.request_digest,
+                "parameters": dict(new.parameters),
+            },
+        ),
+    }
+
+
+def operation_columns(new: NewOperation) -> dict[str, Any]:
+    """What never changes about an operation, as the columns that record it."""
     subject = new.subject
     money = subject.money
     return {
-        "item": number,
         "id": str(new.id),
         "adapter_version": new.adapter_version,
         "provider": new.provider,
@@ -144,14 +161,4 @@ def _row(wanted: NewAuthorization, number: int, new: NewOperation) -> dict[str, 
         "idempotency_key": str(new.id),
         "snapshot": dict(new.snapshot),
         "trace_context": new.trace_context,
-        "separate": new.separate,
-        **event(
-            wanted.decided_by,
-            {
-                "authorization": str(wanted.authorization_id),
-                "requested_by": wanted.requested_by,
-                "digest": new.request_digest,
-                "parameters": dict(new.parameters),
-            },
-        ),
     }

@@ -28,6 +28,7 @@ from ledger.errors import (
     UnknownOperation,
 )
 from ledger.model import Answer, Attempt, Operation
+from ledger.policy import Count
 from ledger.postgres.attempt_writes import (
     BeginAttempt,
     BeginItem,
@@ -41,6 +42,8 @@ from ledger.postgres.decision_writes import ApplyDecision, DecisionItem
 from ledger.postgres.escalations import Escalations
 from ledger.postgres.events import event
 from ledger.postgres.rows import answer_as_json, operation_of
+from ledger.postgres.proposals import Proposals
+from ledger.postgres.statements import sql
 from ledger.postgres.switches import Switches
 from ledger.postgres.writer import GroupWriter
 
@@ -59,6 +62,10 @@ class Identity:
     is_test: bool
 
 
+class _LimitPassed(Exception):  # noqa: N818  never leaves this module; rolls the commit back
+    """A limit of the policy would be passed, or the batch is no longer new."""
+
+
 class Ledger:
     """A transactional record of operations in PostgreSQL.
 
@@ -71,6 +78,7 @@ class Ledger:
         self.pool = Pool(database)
         self.escalations = Escalations(self.pool)
         self.switches = Switches(self.pool)
+        self.proposals = Proposals(self.pool)
         self._writer = GroupWriter(database)
         self.identity = Identity(UUID(int=0), 0, is_test=False)
 
@@ -132,6 +140,44 @@ class Ledger:
                     raise AuthorizationOver(wanted.authorized_until)
                 case Verdict.AGAIN:
                     continue
+
+    async def authorize_counted(
+        self, wanted: NewAuthorization, counts: Sequence[Count]
+    ) -> Authorized | None:
+        """Record a batch that the policy approved, against the day's limits, in one commit.
+
+        `None`: a limit would be passed, so nothing was recorded and a person decides.
+
+        Raises:
+            As `authorize`.
+        """
+        known = await self.pool.row(
+            "known_proposal", requested_by=wanted.requested_by, request_key=wanted.request_key
+        )
+        if not counts or known is not None:
+            return await self.authorize(wanted)
+        try:
+            async with self.pool.connection() as connection, connection.transaction():
+                for count in sorted(counts, key=lambda count: (count.limit, count.key, count.unit)):
+                    cursor = await connection.execute(
+                        sql("take_limit"),
+                        {
+                            "limit_name": count.limit,
+                            "key": count.key,
+                            "unit": count.unit,
+                            "amount": count.amount,
+                            "cap": count.cap,
+                        },
+                    )
+                    if await cursor.fetchone() is None:
+                        raise _LimitPassed
+                [judged] = await _AUTHORIZE.run(connection, [AuthorizeItem.of(wanted)])
+                if judged.verdict is not Verdict.NEW:
+                    raise _LimitPassed
+        except _LimitPassed:
+            return None
+        ids = tuple(new.id for new in wanted.operations)
+        return Authorized(wanted.proposal_id, wanted.authorization_id, ids, repeated=False)
 
     async def _known(self, wanted: NewAuthorization, judged: Judged) -> Authorized:
         if judged.known_digest != wanted.input_digest:

@@ -5,10 +5,10 @@ is committed, and lock nothing.
 """
 
 from datetime import datetime
-from typing import Any, Final, Self
+from typing import Final, Self
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, and_, func, select
+from sqlalchemy import ColumnElement, Executable, and_, func, select
 from sqlalchemy.exc import InterfaceError, OperationalError
 from sqlalchemy.exc import TimeoutError as PoolTimeout
 from sqlalchemy.ext.asyncio import AsyncEngine, create_async_engine
@@ -186,7 +186,7 @@ class Search:
             open_escalations=opened["count"],
         )
 
-    async def _rows(self, query: Select[Any]) -> list[Row]:
+    async def _rows(self, query: Executable) -> list[Row]:
         try:
             async with self._engine.connect() as connection:
                 result = await connection.execute(query)

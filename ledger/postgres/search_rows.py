@@ -6,7 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
-from sqlalchemy import ColumnElement, Select, func, select
+from sqlalchemy import ColumnElement, Executable, func, select
 
 from ledger.model import Money, State
 from ledger.postgres.schema import operations as ops
@@ -69,7 +69,7 @@ def _first_id(moment: datetime) -> UUID:
     return UUID(int=max(0, int(moment.timestamp() * 1000)) << 80)
 
 
-def sums(flag: ColumnElement[bool]) -> Select[Any]:
+def sums(flag: ColumnElement[bool]) -> Executable:
     """Count and add up the operations that carry a flag, by currency."""
     return (
         select(

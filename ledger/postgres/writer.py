@@ -185,8 +185,6 @@ class GroupWriter:
             except DatabaseUnreachable as error:
                 _fail([waiting, *batch], error)  # their patience is used up as well
                 return None
-            except Exception as error:  # noqa: BLE001  one item's fault must not stop the writer
-                _fail([waiting], error)
         return connection
 
     async def _settle(
@@ -209,6 +207,9 @@ class GroupWriter:
                 await asyncio.sleep(pause_s)
             except psycopg.DatabaseError as error:
                 _fail([waiting], refused(error))
+                return connection
+            except Exception as error:  # noqa: BLE001  a fault of one kind must not stop the writer
+                _fail([waiting], error)
                 return connection
             else:
                 _answer(waiting, result)

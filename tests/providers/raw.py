@@ -8,7 +8,7 @@ import ssl
 import struct
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Final, cast
+from typing import Any, Final
 
 Behaviour = Callable[["Connection"], Awaitable[None]]
 
@@ -149,20 +149,29 @@ def unused_url() -> str:
         return f"http://127.0.0.1:{probe.getsockname()[1]}"
 
 
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An answer other than 200."""
+
+    status: int
+    body: Any
+
+
 def routing(routes: Mapping[str, list[Any]]) -> Behaviour:
     """Answer by path: each entry of a path's list once, the last one for ever.
 
-    An entry is a JSON body, or a pair of a status and a body.
+    An entry is the JSON body of a 200, or a `Failure`.
     """
     left = {path: list(answers) for path, answers in routes.items()}
 
     async def behave(connection: Connection) -> None:
         while True:
             target = (await connection.request()).split(b" ")[1].decode()
-            answers = left.get(target.partition("?")[0], [(404, failing("no_route"))])
+            answers = left.get(target.partition("?")[0], [Failure(404, failing("no_route"))])
             answer: object = answers.pop(0) if len(answers) > 1 else answers[0]
-            whole = answer if isinstance(answer, tuple) else (200, answer)
-            status, body = cast("tuple[int, Any]", whole)
-            await connection.say(reply(status, body))
+            if isinstance(answer, Failure):
+                await connection.say(reply(answer.status, answer.body))
+            else:
+                await connection.say(reply(200, answer))
 
     return behave

@@ -227,6 +227,17 @@ async def test_changed_bytes_are_not_even_tried(opened: Open) -> None:
         assert server.connections == []
 
 
+async def test_what_drifted_is_not_even_tried(opened: Open) -> None:
+    """The bytes are the approved ones, and still not for this worker to send."""
+    async with raw_server(answering(200, {})) as server:
+        refund, _ = opened(server.url)
+        live, _ = opened(server.url, api_key="sk_live_sandbox")
+        wanted = operation(refund)
+        not_sent(await live.send(wanted, soon()), "request_drift")
+        not_sent(await refund.send(replace(wanted, type_version=2), soon()), "request_drift")
+        assert server.connections == []
+
+
 async def test_drift_is_named(opened: Open) -> None:
     """Everything that keeps a stored request from being sent as it stands."""
     refund, cancel = opened("http://127.0.0.1:9")

@@ -15,7 +15,7 @@ from ledger.model import Answer, Attempt, Liveness, Marker, Money, Operation, Ou
 from sandbox.control import Control
 from sandbox.server import Server
 from tests.providers.making import LEDGER, NOW, SUBJECT, operation, refund_body, soon
-from tests.providers.raw import Connection, failing, raw_server, reply, routing
+from tests.providers.raw import Connection, Failure, failing, raw_server, reply, routing
 
 Open = Callable[..., tuple[StripeType, StripeType]]
 NONE: frozenset[str] = frozenset()
@@ -391,9 +391,13 @@ def page(*ids: str, more: bool = False, **changed: Any) -> dict[str, Any]:
     return {"object": "list", "data": data, "has_more": more}
 
 
-MISSING = (404, failing("invalid_request_error", "resource_missing"))
+MISSING = Failure(404, failing("invalid_request_error", "resource_missing"))
 ODD: dict[str, tuple[dict[str, list[Any]], Trouble]] = {
     "pages in a loop": ({"/v1/refunds": [page("re_1", more=True)]}, Trouble.INCONSISTENT),
+    "a page that comes again": (
+        {"/v1/refunds": [page("re_1", more=True), page("re_1", "re_2")]},
+        Trouble.INCONSISTENT,
+    ),
     "an id twice on a page": ({"/v1/refunds": [page("re_1", "re_1")]}, Trouble.INCONSISTENT),
     "an empty page with more": ({"/v1/refunds": [page(more=True)]}, Trouble.INCONSISTENT),
     "a cursor that vanished": (

@@ -103,10 +103,19 @@ class Proxy:
     def __init__(self, upstream_port: int) -> None:
         self._upstream_port = upstream_port
         self._links: set[_Link] = set()
+        self.server: asyncio.Server | None = None
         self.loss: Loss | None = None
         """What the next statement of a writer suffers."""
         self.lost = 0
         """How many statements suffered it."""
+
+    async def close(self) -> None:
+        """Cut every connection and take no more, like a server that is gone."""
+        if self.server is not None:
+            self.server.close()
+            for link in list(self._links):
+                link.abort()
+            await self.server.wait_closed()
 
     def cut_writers(self) -> None:
         """Cut every writer's connection now; what their servers are doing goes on."""
@@ -139,8 +148,8 @@ async def proxied(dsn: str) -> AsyncGenerator[tuple[Proxy, str]]:
     """Put a proxy before the server of `dsn`; yields it with the address to use instead."""
     parts = {name: str(value) for name, value in conninfo_to_dict(dsn).items()}
     proxy = Proxy(int(parts["port"]))
-    server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
-    port = server.sockets[0].getsockname()[1]
+    proxy.server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
+    port = proxy.server.sockets[0].getsockname()[1]
     user = f"{quote(parts['user'], safe='')}:{quote(parts['password'], safe='')}"
     try:
         yield (
@@ -149,7 +158,4 @@ async def proxied(dsn: str) -> AsyncGenerator[tuple[Proxy, str]]:
             "?sslmode=disable&gssencmode=disable",
         )
     finally:
-        server.close()
-        for link in list(proxy._links):
-            link.abort()
-        await server.wait_closed()
+        await proxy.close()

@@ -65,3 +65,24 @@ async def holding(dsn: str, *operation_ids: UUID) -> AsyncGenerator[Holder]:
                     [list(operation_ids)],
                 )
             yield Holder(connection, watcher)
+
+
+@asynccontextmanager
+async def commits_held(dsn: str) -> AsyncGenerator[Holder]:
+    """Hold every commit that writes history at its last step; leaving the block lets them go.
+
+    A deferred constraint runs inside COMMIT: the work is done, its locks are held, nobody sees it.
+    """
+    async with holding(dsn) as holder:
+        for statement in _PAUSE:
+            await holder.watcher.execute(statement)
+        await holder.connection.execute("SELECT pg_advisory_xact_lock(4711)")
+        yield holder
+
+
+_PAUSE: Final = (
+    b"CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS"
+    b" $$ BEGIN PERFORM pg_advisory_xact_lock_shared(4711); RETURN NULL; END $$",
+    b"CREATE CONSTRAINT TRIGGER pause AFTER INSERT ON events DEFERRABLE INITIALLY DEFERRED"
+    b" FOR EACH ROW EXECUTE FUNCTION pause()",
+)

@@ -51,11 +51,12 @@ class StripeType(ABC):
     family: str
     risk: Risk = Risk.IRREVERSIBLE
     capabilities: Capabilities
-    waits: Waits = Waits()
+    waits: Waits
     method: ClassVar[str]
 
     def __init__(self, api: StripeApi) -> None:
         self.api = api
+        self.waits = api.config.waits
         self._fingerprint = fingerprint(api.config.api_key, api.config.salt)
 
     @abstractmethod

@@ -5,6 +5,8 @@ from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlsplit
 
+from dispatcher.provider import Waits
+
 API_VERSION: Final = "2026-10-28.endive"
 """The API version that requests are built for. It is stored with each of them.
 
@@ -49,6 +51,7 @@ class StripeConfig:
     key_retention_s: float = DAY_S
     """Source: https://docs.stripe.com/api/idempotent_requests"""
     key_margin_s: float = 3_600.0
+    waits: Waits = Waits()  # noqa: RUF009  frozen, so that sharing one is harmless
     before_read: Callable[[], Awaitable[None]] = unmetered
     """Called before each read, to wait for the read budget; a `ProviderError` refuses the read."""
 

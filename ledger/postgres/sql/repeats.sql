@@ -1,0 +1,12 @@
+-- Older effects that items resemble, and targets that are in doubt. Parameters: items (JSON array
+-- of item, target, family), look_alike_s.
+SELECT t.item, found.ids AS older,
+       EXISTS (SELECT FROM operations x
+                WHERE x.target = t.target AND NOT x.never_send
+                  AND (x.state IN ('created', 'sent') OR x.escalated)
+                  AND (x.in_doubt OR x.escalated)) AS busy
+  FROM jsonb_to_recordset(%(items)s::jsonb) AS t(item integer, target text, family text)
+ CROSS JOIN LATERAL look_alikes(t.target, t.family,
+                                make_interval(secs => %(look_alike_s)s::double precision))
+       AS found(ids)
+ ORDER BY t.item;

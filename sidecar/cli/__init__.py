@@ -1,0 +1,1 @@
+"""The command line: tables for people, `--json` for programs, exit codes that mean something."""

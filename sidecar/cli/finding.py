@@ -1,0 +1,43 @@
+"""Find an operation or a question by what a person has on the screen."""
+
+from contextlib import suppress
+from uuid import UUID
+
+from ledger.errors import InvalidInput, UnknownOperation
+from ledger.escalations import Escalation
+from ledger.postgres.search_values import Filters
+from sidecar.cli.base import Books
+
+
+class AmbiguousId(InvalidInput):
+    """Several operations begin so."""
+
+    code = "ambiguous_id"
+
+
+async def find_operation(books: Books, text: str) -> UUID:
+    """The operation with this id, or the only one whose id begins so.
+
+    Raises:
+        UnknownOperation: None does.
+        AmbiguousId: Several do.
+        InvalidInput: No part of an id.
+    """
+    with suppress(ValueError):
+        return UUID(text)
+    page = await books.search.find_operations(Filters(id_prefix=text), limit=2)
+    if not page.lines:
+        raise UnknownOperation(text)
+    if len(page.lines) > 1:
+        raise AmbiguousId(f"several operations begin with {text}: give more of the id")
+    return page.lines[0].id
+
+
+async def find_escalation(books: Books, text: str) -> Escalation:
+    """The question with this id, or about this operation.
+
+    Raises:
+        UnknownEscalation: Neither is known.
+        AmbiguousId, InvalidInput, UnknownOperation: As `find_operation`.
+    """
+    return await books.ledger.escalations.get(await find_operation(books, text))

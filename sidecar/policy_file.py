@@ -1,0 +1,59 @@
+"""The policy in force: read from its file, reloaded safely.
+
+A broken new file never replaces a good old one: the old one stays in force, and says so loudly.
+"""
+
+import logging
+from pathlib import Path
+
+from ledger.policy import ASK_ALWAYS, BadPolicy, Policy, load_policy
+
+_log = logging.getLogger(__name__)
+
+
+class PolicyFile:
+    """Holds the policy in force and looks at its file now and then."""
+
+    def __init__(self, path: Path | None) -> None:
+        """Read the file.
+
+        Raises:
+            BadPolicy: At start a broken file is refused.
+        """
+        self._path = path
+        self._seen = _stamp(path)
+        self.policy: Policy = ASK_ALWAYS if path is None else load_policy(path)
+        self.problem: str | None = None
+        """Why the newer file is not in force, if it is broken."""
+
+    def refresh(self) -> None:
+        """Read the file again if it changed."""
+        stamp = _stamp(self._path)
+        if self._path is None or stamp == self._seen:
+            return
+        self._seen = stamp
+        try:
+            loaded = load_policy(self._path)
+        except BadPolicy as error:
+            self.problem = f"{error}. Policy {self.policy.version} stays in force."
+            _log.error("%s", self.problem)  # noqa: TRY400  the reason is the message
+            return
+        if loaded.version < self.policy.version:
+            self.problem = (
+                f"{self._path} has version {loaded.version}, older than the one in force; "
+                f"policy {self.policy.version} stays in force. Raise the version."
+            )
+            _log.error("%s", self.problem)
+            return
+        self.policy, self.problem = loaded, None
+        _log.info("policy %d is in force", loaded.version)
+
+
+def _stamp(path: Path | None) -> tuple[int, int] | None:
+    if path is None:
+        return None
+    try:
+        found = path.stat()
+    except FileNotFoundError:
+        return None
+    return found.st_mtime_ns, found.st_size

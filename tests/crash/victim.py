@@ -1,0 +1,60 @@
+"""A worker as the product wires it, with a probe around it: the one that dies, and its heir."""
+
+import asyncio
+import logging
+import mmap
+import struct
+from pathlib import Path
+from typing import Any, Final
+
+import sidecar.worker
+from dispatcher.deadline import SystemClock
+from ledger.errors import WorkerFenced
+from sidecar.identity import held_identity
+from sidecar.settings import load
+from sidecar.wiring import open_system
+from sidecar.worker import WorkerProcess, stop_on_signals
+from tests.crash.probe import Probe
+
+FENCED: Final = 3
+"""Exit status of a worker that was taken for dead and knows it."""
+
+PASS_S: Final = 0.05
+"""A case waits for several passes, so they follow each other faster than in real life."""
+
+
+def main(plan: dict[str, Any]) -> int:
+    """Work until told to stop, or until the probe strikes."""
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
+    logging.getLogger("apscheduler").setLevel(logging.WARNING)
+    sidecar.worker.PASS_S = PASS_S  # type: ignore[misc]  # pyright: ignore[reportConstantRedefinition]  see PASS_S
+    _shift_boot_clock(Path(plan["clock"]))
+    if plan.get("stop") is not None:
+        Probe(**plan["stop"]).install()
+    try:
+        asyncio.run(_work(plan))
+    except WorkerFenced:
+        return FENCED
+    return 0
+
+
+async def _work(plan: dict[str, Any]) -> None:
+    settings = load(**plan["settings"])
+    async with open_system(settings) as system:
+        with held_identity(settings.home, settings.identity) as worker:
+            process = WorkerProcess(system.passes(worker), settings)
+            stop_on_signals(process)
+            await process.run()
+
+
+def _shift_boot_clock(file: Path) -> None:
+    """Have this process's clock jump together with the database's and the provider's."""
+    with file.open("rb") as opened:
+        shared = mmap.mmap(opened.fileno(), 8, access=mmap.ACCESS_READ)
+    real = SystemClock.boot_s
+
+    def shifted(self: SystemClock) -> float:
+        (ahead_s,) = struct.unpack("d", shared[:8])
+        return real(self) + float(ahead_s)
+
+    SystemClock.boot_s = shifted  # type: ignore[method-assign]
