@@ -36,7 +36,7 @@ class PolicyFile:
             loaded = load_policy(self._path)
         except BadPolicy as error:
             self.problem = f"{error}. Policy {self.policy.version} stays in force."
-            _log.error("%s", self.problem)  # noqa: TRY400  the reason is the message
+            _log.error("%s", self.problem)
             return
         if loaded.version < self.policy.version:
             self.problem = (

@@ -1,4 +1,4 @@
-"""What an agent wants, taken in: checked, resolved, ruled on; sent on its way or put to a person."""
+"""What an agent wants, taken in: checked, resolved, ruled on; sent on, or put to a person."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace

@@ -7,6 +7,8 @@ from datetime import datetime
 from typing import Self
 from uuid import UUID
 
+from psycopg import Rollback
+
 from ledger.canonical import canonical
 from ledger.commands import (
     Authorized,
@@ -37,12 +39,12 @@ from ledger.postgres.attempt_writes import (
     RecordItem,
 )
 from ledger.postgres.authorization_writes import Authorize, AuthorizeItem, Judged, Verdict
-from ledger.postgres.connect import Database, Pool, check_server
+from ledger.postgres.connect import Connection, Database, Pool, check_server
 from ledger.postgres.decision_writes import ApplyDecision, DecisionItem
 from ledger.postgres.escalations import Escalations
 from ledger.postgres.events import event
-from ledger.postgres.rows import answer_as_json, operation_of
 from ledger.postgres.proposals import Proposals
+from ledger.postgres.rows import answer_as_json, operation_of
 from ledger.postgres.statements import sql
 from ledger.postgres.switches import Switches
 from ledger.postgres.writer import GroupWriter
@@ -60,10 +62,6 @@ class Identity:
     ledger_id: UUID
     epoch: int
     is_test: bool
-
-
-class _LimitPassed(Exception):  # noqa: N818  never leaves this module; rolls the commit back
-    """A limit of the policy would be passed, or the batch is no longer new."""
 
 
 class Ledger:
@@ -156,25 +154,17 @@ class Ledger:
         )
         if not counts or known is not None:
             return await self.authorize(wanted)
-        try:
-            async with self.pool.connection() as connection, connection.transaction():
-                for count in sorted(counts, key=lambda count: (count.limit, count.key, count.unit)):
-                    cursor = await connection.execute(
-                        sql("take_limit"),
-                        {
-                            "limit_name": count.limit,
-                            "key": count.key,
-                            "unit": count.unit,
-                            "amount": count.amount,
-                            "cap": count.cap,
-                        },
-                    )
-                    if await cursor.fetchone() is None:
-                        raise _LimitPassed
+        recorded = False
+        async with (
+            self.pool.connection() as connection,
+            connection.transaction() as transaction,
+        ):
+            if await _within_limits(connection, counts):
                 [judged] = await _AUTHORIZE.run(connection, [AuthorizeItem.of(wanted)])
-                if judged.verdict is not Verdict.NEW:
-                    raise _LimitPassed
-        except _LimitPassed:
+                recorded = judged.verdict is Verdict.NEW
+            if not recorded:
+                raise Rollback(transaction)
+        if not recorded:
             return None
         ids = tuple(new.id for new in wanted.operations)
         return Authorized(wanted.proposal_id, wanted.authorization_id, ids, repeated=False)
@@ -365,3 +355,21 @@ class Ledger:
             return []
         rows = await self.pool.rows("read_operations", ids=list(operation_ids))
         return [operation_of(row) for row in rows]
+
+
+async def _within_limits(connection: Connection, counts: Sequence[Count]) -> bool:
+    """Count against every limit, in one order for all; stops at the first that is passed."""
+    for count in sorted(counts, key=lambda count: (count.limit, count.key, count.unit)):
+        cursor = await connection.execute(
+            sql("take_limit"),
+            {
+                "limit_name": count.limit,
+                "key": count.key,
+                "unit": count.unit,
+                "amount": count.amount,
+                "cap": count.cap,
+            },
+        )
+        if await cursor.fetchone() is None:
+            return False
+    return True

@@ -1,19 +1,17 @@
 """Hot statements cost the same at any size: PostgreSQL's plans use the indexes meant for them."""
 
-import json
 from collections.abc import AsyncGenerator, Iterator, Mapping
 from typing import Any, Final
-from uuid import UUID, uuid4
+from uuid import uuid4
 
 import pytest
 
 from ledger.model import Operation
-from ledger.postgres.attempt_writes import BeginAttempt, BeginItem, RecordAnswer, RecordItem
 from ledger.postgres.connect import Connection
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.statements import sql
-from tests.support.ledgers import LEASE_S, authorized, new_operation, sending, worker
-from tests.support.writes import recording, sent
+from tests.support.ledgers import LEASE_S, worker
+from tests.support.writes import query, sent
 
 ROWS: Final = 20_000
 BIG: Final = frozenset({"operations", "attempts", "events", "event_payloads", "proposals"})
@@ -52,41 +50,81 @@ def nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         yield from nodes(below)
 
 
-class Explained:
-    """A connection that explains what it is asked to execute."""
-
-    def __init__(self, connection: Connection) -> None:
-        self.connection = connection
-        self.indexes: set[str] = set()
-        self.scanned: set[str] = set()
-
-    async def explain(self, statement: bytes, values: Mapping[str, Any]) -> None:
-        """Keep what a statement's plan touches."""
-        cursor = await self.connection.execute(
-            b"EXPLAIN (FORMAT JSON) " + statement, values, prepare=False
-        )
-        row = await cursor.fetchone()
-        assert row is not None
-        for node in nodes(row["QUERY PLAN"][0]["Plan"]):
-            if "Index Name" in node:
-                self.indexes.add(node["Index Name"])
-            if node["Node Type"] == "Seq Scan":
-                self.scanned.add(node["Relation Name"])
-
-    @property
-    def big_scans(self) -> set[str]:
-        """Big tables, or their partitions, that are read from end to end."""
-        return {
-            name for name in self.scanned if any(name.startswith(big) for big in BIG)
-        } - {"events_other", "attempts_other", "event_payloads_other"}
+async def explained(
+    connection: Connection, statement: bytes, values: Mapping[str, Any]
+) -> tuple[set[str], set[str]]:
+    """The indexes that a statement's plan uses, and the big tables that it reads whole."""
+    cursor = await connection.execute(
+        b"EXPLAIN (FORMAT JSON) " + statement, values, prepare=False
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    found = list(nodes(row["QUERY PLAN"][0]["Plan"]))
+    indexes = {node["Index Name"] for node in found if "Index Name" in node}
+    whole = {node["Relation Name"] for node in found if node["Node Type"] == "Seq Scan"}
+    return indexes, {name for name in whole if name.removesuffix("_other") in BIG}
 
 
-def rows_of(kind: str, operation: Operation) -> list[dict[str, Any]]:
-    """The rows that a write would hand to its statement, as in a batch of a hundred."""
-    me = worker()
-    if kind == "begin_attempt":
-        item: dict[str, Any] = BeginItem.of(sending(operation, me)).event
-    else:
-        item = RecordItem.of(recording(operation), me.name).event
-    row = {"i": 0, "id": str(operation.id), "fence": 1, "number": 1, **item}
-    return [{**row, "i": i} for i in range(100)]
+HOT: Final[dict[str, tuple[dict[str, Any], set[str]]]] = {
+    "claim": (
+        {"owner": uuid4(), "actor": "a", "share": 50, "full": [], "lease_s": 90, "payload": "{}"},
+        {"operations_due", "operations_pkey"},
+    ),
+    "lock_targets": ({"ids": [str(uuid4())]}, {"operations_on_target", "operations_pkey"}),
+    "begin_attempt": ({"rows": "[]"}, {"operations_on_target", "operations_pkey"}),
+    "record_answer": ({"rows": "[]"}, {"operations_pkey"}),
+    "apply_decision": ({"rows": "[]"}, {"operations_pkey"}),
+    "authorize": (
+        {"proposals": "[]", "operations": "[]", "look_alike_s": 1},
+        {"proposals_requested_by_request_key_key"},
+    ),
+    "find_event": ({"id": uuid4(), "event_id": uuid4()}, set()),
+    "read_operations": ({"ids": [uuid4()]}, {"operations_pkey"}),
+    "bury": (
+        {
+            "incarnation": uuid4(),
+            "ttl_s": 1,
+            "identity": "w",
+            "host": "h",
+            "actor": "a",
+            "payload": "{}",
+        },
+        {"operations_owned"},
+    ),
+}
+"""Each hot statement with parameters, and the indexes that it needs at least."""
+
+
+async def test_hot_statements_read_by_index(grown: tuple[Connection, Operation]) -> None:
+    """None of them reads a big table from end to end."""
+    connection, _ = grown
+    for name, (values, needed) in HOT.items():
+        indexes, whole = await explained(connection, sql(name), values)
+        assert (name, needed - indexes, whole) == (name, set(), set())
+
+
+async def test_look_alikes_are_found_by_index(grown: tuple[Connection, Operation]) -> None:
+    """The function's own statement, since a plan does not show what a function does."""
+    connection, live = grown
+    cursor = await connection.execute(
+        "SELECT prosrc FROM pg_proc WHERE proname = 'look_alikes'", prepare=False
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    body = row["prosrc"].replace("wanted_target", "%(target)s").replace("wanted_family", "'refund'")
+    indexes, whole = await explained(
+        connection, body.replace("within", "interval '30 days'").encode(), {"target": live.target}
+    )
+    assert (indexes, whole) == ({"operations_alike"}, set())
+
+
+async def test_what_is_live_is_found_among_many(
+    grown: tuple[Connection, Operation], ledger: Ledger
+) -> None:
+    """The counter-test: the filled ledger works, and nothing but the live one is due."""
+    _, live = grown
+    [row] = await query(ledger, "SELECT count(*) AS n FROM operations")
+    assert row["n"] > ROWS
+    await query(ledger, "UPDATE operations SET next_check_at = '-infinity' WHERE id = %s", live.id)
+    claimed = await ledger.claim(worker(), share=50, lease_s=LEASE_S)
+    assert [operation.id for operation in claimed] == [live.id]
