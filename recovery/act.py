@@ -9,7 +9,7 @@ from dispatcher.dispatch import Dispatcher
 from dispatcher.provider import Effect
 from ledger.commands import DecisionWrite, Worker
 from ledger.errors import GateStop, Stop
-from ledger.model import Answer, Liveness, Operation, Outcome, State
+from ledger.model import Answer, Json, Liveness, Operation, Outcome, State
 from ledger.postgres.escalations import Question
 from ledger.postgres.ledger import Ledger
 from recovery.case import Action, Case, Decision, Scope, Seen
@@ -68,8 +68,10 @@ class Actor:
         match decision.action:
             case Action.ABORT:
                 pass
-            case Action.NOTHING | Action.WATCH:
-                await self._watch(judged)
+            case Action.NOTHING:
+                await self._watch(judged, clear=True)
+            case Action.WATCH:
+                await self._watch(judged, clear=decision.code == "GIVEN_UP")
             case Action.WAIT | Action.HOLD:
                 await self._write(_record(judged))
             case Action.FINISH_CONFIRMED:
@@ -84,9 +86,8 @@ class Actor:
     async def _write(self, write: DecisionWrite) -> None:
         await self._ledger.apply_decision(write, actor=self._worker.name)
 
-    async def _watch(self, judged: Judged) -> None:
-        """A closed record is compared again later; what was unclear does not use up a turn."""
-        clear = judged.decision.action is Action.NOTHING
+    async def _watch(self, judged: Judged, *, clear: bool) -> None:
+        """Look again later, and at last no more; what was unclear does not use up a turn."""
         turn = judged.operation.watches + (1 if clear else 0)
         check_s = WATCH_S[turn] if turn < len(WATCH_S) else None
         if not clear:
@@ -105,14 +106,16 @@ class Actor:
             check_s=WATCH_S[0] if operation.attempts or state is State.CONFIRMED else None,
             failure_code=judged.decision.code if state is State.FAILED else None,
         )
+        also = judged.decision.also
+        asked = also is not None and also not in operation.acknowledged
+        if also is not None and asked:
+            # Asked first, in the commit that closes the record: a crash can't lose the question.
+            answered = replace(write, escalated=True, release=not operation.escalated)
+            await self._ask(answered, judged, [also])
         if operation.escalated:
             await self._ledger.escalations.settle(write, actor=self._worker.name)
-        else:
+        elif not asked:
             await self._write(write)
-        if judged.decision.also is not None:
-            fresh = await self._ledger.operation(operation.id)
-            also = replace(judged.decision, code=judged.decision.also, also=None)
-            await self._escalate(replace(judged, operation=fresh, decision=also))
 
     async def _import(self, judged: Judged) -> None:
         """The record knows no sending, yet ours is there: a lost history, entered as accepted."""
@@ -146,35 +149,40 @@ class Actor:
 
     async def _escalate(self, judged: Judged) -> None:
         operation, decision = judged.operation, judged.decision
-        if decision.code in operation.acknowledged:
-            await self._watch(judged)
-            return
-        told = dossier(
-            operation,
-            judged.sighting.look,
-            judged.sighting.world,
-            judged.case,
-            decision.code,
-            judged.sighting.at,
-        )
         if decision.scope is Scope.ACCOUNT:
             await self._ledger.escalations.open_account(
                 operation.provider,
                 operation.subject.account,
                 reason=decision.code,
                 member=operation.id,
-                dossier=told,
+                dossier=_told(judged, decision.code),
             )
             await self._write(_record(judged))
             return
-        reasons = [decision.code] if decision.also is None else [decision.code, decision.also]
-        question = Question(
-            reasons, told, window_ends_at(operation, judged.sighting.world.capabilities.key)
-        )
+        named = [code for code in (decision.code, decision.also) if code is not None]
+        reasons = [code for code in named if code not in operation.acknowledged]
+        if not reasons:
+            await self._watch(judged, clear=True)
+            return
         write = _record(judged, check_s=max(judged.check_s, HOLD_S), escalated=True)
+        await self._ask(write, judged, reasons)
+
+    async def _ask(self, write: DecisionWrite, judged: Judged, reasons: list[str]) -> None:
+        """Write a decision and put its question to a person, in one commit."""
+        operation = judged.operation
+        question = Question(
+            reasons,
+            _told(judged, reasons[0]),
+            window_ends_at(operation, judged.sighting.world.capabilities.key),
+        )
         is_new = await self._ledger.escalations.open(write, question, actor=self._worker.name)
         if is_new:
             _log.warning("%s needs a person: %s", operation.id, ", ".join(reasons))
+
+
+def _told(judged: Judged, code: str) -> dict[str, Json]:
+    sighting = judged.sighting
+    return dossier(judged.operation, sighting.look, sighting.world, judged.case, code, sighting.at)
 
 
 def _record(judged: Judged, **changes: Any) -> DecisionWrite:

@@ -5,51 +5,27 @@ cannot drift apart. Defaults, checks, triggers, partitions and the conditions of
 stand in the migrations alone.
 """
 
-from typing import Any, Final
-
 from sqlalchemy import (
     BigInteger,
     Boolean,
     Column,
-    DateTime,
     Double,
     Identity,
     Index,
     Integer,
     LargeBinary,
-    MetaData,
     Table,
     Text,
     UniqueConstraint,
     Uuid,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
-from sqlalchemy.types import UserDefinedType
 
-TIME: Final = DateTime(timezone=True)
+from ledger.postgres import schema_approval as _approval
+from ledger.postgres.schema_base import TIME, PgSnapshot, Xid8, metadata
 
-
-class Xid8(UserDefinedType[str]):
-    """A transaction number that never wraps; SQLAlchemy knows no such type."""
-
-    cache_ok = True
-
-    def get_col_spec(self, **_: Any) -> str:
-        """The type's name in SQL."""
-        return "xid8"
-
-
-class PgSnapshot(UserDefinedType[str]):
-    """Which transactions a statement saw; SQLAlchemy knows no such type."""
-
-    cache_ok = True
-
-    def get_col_spec(self, **_: Any) -> str:
-        """The type's name in SQL."""
-        return "pg_snapshot"
-
-
-metadata = MetaData()
+proposals = _approval.proposals
+"""Described beside votes, runs and tokens, in `schema_approval`."""
 
 ledger_identity = Table(
     "ledger_identity",
@@ -61,25 +37,6 @@ ledger_identity = Table(
     Column("high_water", TIME, nullable=False),
     Column("min_reader_version", Integer, nullable=False),
     Column("created_at", TIME, nullable=False),
-)
-proposals = Table(
-    "proposals",
-    metadata,
-    Column("id", Uuid, primary_key=True),
-    Column("type", Text, nullable=False),
-    Column("type_version", Integer, nullable=False),
-    Column("version", Integer, nullable=False),
-    Column("requested_by", Text, nullable=False),
-    Column("request_key", Text, nullable=False),
-    Column("input_digest", Text, nullable=False),
-    Column("items", Integer, nullable=False),
-    Column("mode", Text, nullable=False),
-    Column("state", Text, nullable=False),
-    Column("decided_by", Text),
-    Column("decided_at", TIME),
-    Column("reason", Text),
-    Column("created_at", TIME, nullable=False),
-    UniqueConstraint("requested_by", "request_key"),
 )
 authorizations = Table(
     "authorizations",

@@ -154,10 +154,16 @@ class World:
         return [await self.ledger.operation(operation_id) for operation_id in made.operation_ids]
 
     async def one(
-        self, kind: str = "fake.keyed", on: str = "ch_1", amount_minor: int | None = 3000, **how: Any
+        self,
+        kind: str = "fake.keyed",
+        on: str = "ch_1",
+        amount_minor: int | None = 3000,
+        **how: Any,
     ) -> Operation:
         """One authorized operation of the fake provider."""
-        item = {"object": on} if amount_minor is None else {"object": on, "amount_minor": amount_minor}
+        item = (
+            {"object": on} if amount_minor is None else {"object": on, "amount_minor": amount_minor}
+        )
         [operation] = await self.authorize(kind, item, **how)
         return operation
 

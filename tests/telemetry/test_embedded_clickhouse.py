@@ -1,0 +1,90 @@
+"""The embedded ClickHouse: a real server that starts, is found, dies and keeps what it had."""
+
+import importlib.util
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from telemetry.clickhouse.client import open_client
+from telemetry.clickhouse.embedded import acquire
+from telemetry.errors import ClickHouseMissing
+from tests.support.postgres import new_home
+
+STARTER = """
+import sys
+from pathlib import Path
+from telemetry.clickhouse.embedded import acquire
+engine = acquire(Path(sys.argv[1]))
+print(engine.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+@pytest.fixture
+def home() -> Iterator[Path]:
+    """A state folder."""
+    with new_home() as folder:
+        yield folder
+
+
+def test_rows_outlive_a_stop_and_a_kill(home: Path) -> None:
+    """What was acknowledged is there after a stop in good order and after SIGKILL."""
+    with acquire(home) as engine, open_client(engine.url) as client:
+        client.command("CREATE TABLE t (n UInt8) ENGINE = MergeTree ORDER BY n")
+        client.insert("t", [[1]], ["n"])
+    with acquire(home) as engine, open_client(engine.url) as client:
+        client.insert("t", [[2]], ["n"])
+        engine.kill()
+    with acquire(home) as engine, open_client(engine.url) as client:
+        assert client.query("SELECT n FROM t ORDER BY n").result_rows == [(1,), (2,)]
+
+
+def test_a_second_process_is_a_guest(home: Path) -> None:
+    """The address is found through the state folder, and a guest's leaving stops nothing."""
+    with acquire(home) as owner:
+        with acquire(home) as guest:
+            assert guest.guest
+            assert guest.url == owner.url
+        with open_client(owner.url) as client:
+            assert client.query("SELECT 1").result_rows == [(1,)]
+
+
+def test_only_this_machine_can_reach_it(home: Path) -> None:
+    """It listens on the loopback interface alone."""
+    with acquire(home) as engine:
+        assert engine.pid is not None
+        listening = {
+            connection.laddr.ip
+            for connection in psutil.Process(engine.pid).net_connections("inet")
+            if connection.status == psutil.CONN_LISTEN
+        }
+        assert listening == {"127.0.0.1"}
+
+
+def test_it_ends_with_the_process_that_started_it(home: Path) -> None:
+    """SIGKILL of the parent leaves no server behind, and the next one can start."""
+    with subprocess.Popen(
+        [sys.executable, "-c", STARTER, home],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        env={**os.environ, "PYTHONPATH": str(Path(__file__).parents[2])},
+    ) as starter:
+        assert starter.stdout is not None
+        server = psutil.Process(int(starter.stdout.readline()))
+        starter.send_signal(signal.SIGKILL)
+        with acquire(home) as engine:
+            assert not engine.guest
+        server.wait(10)
+
+
+def test_without_the_wheel_it_says_what_to_do(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A small installation is told how to get the engine."""
+    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+    with pytest.raises(ClickHouseMissing, match=r"outlive\[clickhouse\]"):
+        acquire(home)
