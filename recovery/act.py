@@ -88,10 +88,8 @@ class Actor:
 
     async def _watch(self, judged: Judged, *, clear: bool) -> None:
         """Look again later, and at last no more; what was unclear does not use up a turn."""
-        turn = judged.operation.watches + (1 if clear else 0)
+        turn = judged.operation.watches + 1 if clear else 0
         check_s = WATCH_S[turn] if turn < len(WATCH_S) else None
-        if not clear:
-            check_s = WATCH_S[0]
         await self._write(_record(judged, check_s=check_s, watched=clear))
 
     async def _finish(self, judged: Judged, state: State) -> None:
@@ -107,15 +105,14 @@ class Actor:
             failure_code=judged.decision.code if state is State.FAILED else None,
         )
         also = judged.decision.also
-        asked = also is not None and also not in operation.acknowledged
-        if also is not None and asked:
-            # Asked first, in the commit that closes the record: a crash can't lose the question.
-            answered = replace(write, escalated=True, release=not operation.escalated)
-            await self._ask(answered, judged, [also])
+        if also is not None and also not in operation.acknowledged:
+            # Asked in the commit that closes the record: a crash can't lose the question.
+            closed = replace(write, escalated=True, release=not operation.escalated)
+            await self._ask(closed, judged, [also])
+        elif not operation.escalated:
+            await self._write(write)
         if operation.escalated:
             await self._ledger.escalations.settle(write, actor=self._worker.name)
-        elif not asked:
-            await self._write(write)
 
     async def _import(self, judged: Judged) -> None:
         """The record knows no sending, yet ours is there: a lost history, entered as accepted."""

@@ -51,9 +51,7 @@ async def authorize(system: System, wanted: Wanted) -> Authorized:
             raise KeyReused(wanted.key)
         return known.authorized
     separate = split_separate(wanted.separate, len(wanted.batch.items))
-    operations = await prepare(
-        kind, system.ledger.identity, wanted.batch.items, separate=separate
-    )
+    operations = await prepare(kind, system.ledger.identity, wanted.batch.items, separate=separate)
     until = await system.ledger.now() + wanted.valid
     return await system.ledger.authorize(
         NewAuthorization(

@@ -37,6 +37,7 @@ SELECT provider, account, reason, open_until FROM breakers WHERE open_until > le
 _OUTAGES: Final = b"""
 SELECT provider, account, outage_since FROM provider_accounts WHERE outage_since IS NOT NULL
 """
+_ACCOUNTS: Final = b"SELECT provider, account, livemode FROM provider_accounts"
 _SERVER: Final = b"""
 SELECT current_setting('server_version') AS version,
        current_setting('synchronous_commit') AS synchronous_commit,
@@ -146,6 +147,10 @@ class Inquiries:
     async def outages(self) -> list[Mapping[str, Any]]:
         """Provider accounts whose look-ups fail."""
         return await self._rows(_OUTAGES)
+
+    async def accounts(self) -> list[Mapping[str, Any]]:
+        """Provider accounts that this ledger has operations in, each with its mode."""
+        return await self._rows(_ACCOUNTS)
 
     async def server(self) -> Server:
         """The database's own settings and clocks."""

@@ -11,6 +11,9 @@ from dispatcher.deadline import SystemClock
 from dispatcher.dispatch import Dispatcher
 from dispatcher.provider import Wait, Waits
 from dispatcher.providers.stripe import StripeConfig, fingerprint, is_sandbox, stripe_types
+from dispatcher.providers.stripe.api import StripeApi
+from dispatcher.providers.stripe.base import refusal_to_propose
+from dispatcher.providers.stripe.reading import NotSeen, Reading
 from ledger.commands import Worker
 from ledger.errors import ProviderError
 from ledger.postgres.connect import Database
@@ -31,6 +34,17 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
+class Provider:
+    """The provider as the credential shows it."""
+
+    account: str
+    livemode: bool | None
+    """As the key's own prefix tells; `None` where it tells nothing."""
+    skew_s: float | None
+    """Its `Date` minus this process's clock."""
+
+
+@dataclass(frozen=True, slots=True)
 class System:
     """The parts of a process, put together."""
 
@@ -39,13 +53,27 @@ class System:
     types: Types
     sandboxed: bool
     """The provider is the sandbox: no real money."""
-    credential: str | None
-    """Fingerprint of the provider credential; `None` where none is set."""
+    credential: str
+    """Fingerprint of the provider credential."""
+    api: StripeApi
 
     @property
     def limits(self) -> Limits:
         """The bounds of automatic acts."""
         return self.settings.limits
+
+    async def provider(self) -> Provider:
+        """Ask the provider who we are there.
+
+        Raises:
+            ProviderError: It does not answer, or refuses the key; says what to do.
+        """
+        reading = Reading(self.api, None)
+        try:
+            account = await reading.own_account(None)
+        except NotSeen as error:
+            raise refusal_to_propose(error) from error
+        return Provider(account.id, self.api.config.livemode, reading.skew_s)
 
     def dispatcher(self, worker: Worker) -> Dispatcher:
         """The only way out, for one worker."""
@@ -137,7 +165,7 @@ async def open_system(settings: Settings, *, patient: bool = False) -> AsyncGene
             raise BadSettings(f"STRIPE_API_KEY or OUTLIVE_STRIPE_URL: {error}") from None
         types = stripe_types(config)
         try:
-            yield System(settings, ledger, Types(types), sandboxed, credential)
+            yield System(settings, ledger, Types(types), sandboxed, credential, types[0].api)
         finally:
             await types[0].aclose()
 

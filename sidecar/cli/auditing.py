@@ -7,10 +7,11 @@ import click
 
 from ledger.postgres.audit import verify
 from ledger.postgres.audit_report import Finding, Report
-from ledger.postgres.checkpoint import Checkpoint, write_checkpoint
+from ledger.postgres.checkpoint import Checkpoint
 from ledger.postgres.signing import load_public_key, load_signer
 from sidecar.cli.base import Cli, console, emit, json_option, run, table
 from sidecar.cli.exits import Exit
+from sidecar.checkpoints import sign
 from sidecar.plain import plain
 from sidecar.wiring import open_ledger
 
@@ -104,8 +105,7 @@ def audit_checkpoint(cli: Cli, /, *, as_json: bool) -> None:
 
     async def work() -> Checkpoint | None:
         async with open_ledger(settings) as ledger:
-            signer = load_signer(settings.signing_key, create=True)
-            return await write_checkpoint(ledger, signer, anchor=settings.anchor)
+            return await sign(ledger, settings)
 
     written = run(work())
     if as_json:

@@ -46,7 +46,9 @@ def a_span(text: str) -> timedelta:
 @click.option("--type", "kind", required=True, help="Operation type, e.g. stripe.refund.")
 @click.option("--key", required=True, help="Your name for this request: repeating it is harmless.")
 @click.option("--valid", default="1h", show_default=True, help="How long a first send may wait.")
-@click.option("--separate", multiple=True, type=int, help="An item that is meant, look-alike or not.")
+@click.option(
+    "--separate", multiple=True, type=int, help="An item that is meant, look-alike or not."
+)
 @click.option("--reason", default="", help="Why, for the record.")
 @by_option
 @json_option

@@ -65,9 +65,7 @@ def main() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run a command; every failure is one line on standard error, and an exit code."""
     try:
-        answer: object = outlive.main(
-            list(arguments), prog_name="outlive", standalone_mode=False
-        )
+        answer: object = outlive.main(list(arguments), prog_name="outlive", standalone_mode=False)
     except click.Abort:
         return Exit.STOPPED
     except click.ClickException as error:

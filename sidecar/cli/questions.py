@@ -53,7 +53,9 @@ def escalations(cli: Cli, /, *, as_json: bool) -> None:
 
 def _print_question(one: Escalation, now: datetime) -> None:
     out = console()
-    about = f"operation {one.operation_id}" if one.operation_id else f"{len(one.members)} operations"
+    about = (
+        f"operation {one.operation_id}" if one.operation_id else f"{len(one.members)} operations"
+    )
     out.print(Text(f"{one.id}  {words.money(one.money)}", style="bold"))
     facts = table("", "")
     facts.show_header = False

@@ -74,7 +74,9 @@ def a_time(text: str | None) -> datetime | None:
 
 
 def _print_page(page: Page, totals: Totals, now: datetime) -> None:
-    shown = table("OPERATION", "TYPE", "TARGET", "AMOUNT", "STATE", "TRIED", "WHY", "LOOKED AT AGAIN")
+    shown = table(
+        "OPERATION", "TYPE", "TARGET", "AMOUNT", "STATE", "TRIED", "WHY", "LOOKED AT AGAIN"
+    )
     shown.columns[0].no_wrap = True
     shown.columns[3].justify = "right"
     for line in page.lines:
@@ -231,7 +233,9 @@ def _attempts(attempts: tuple[Attempt, ...], now: datetime) -> Any:
             plain(one.process),
             f"{outcome}{', late' if one.late else ''}",
             words.code(None if answer is None else answer.code),
-            words.code(None if answer is None or answer.http_status is None else str(answer.http_status)),
+            words.code(
+                None if answer is None or answer.http_status is None else str(answer.http_status)
+            ),
             words.code(None if answer is None else answer.request_id),
         )
     return rows

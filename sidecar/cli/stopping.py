@@ -1,6 +1,7 @@
 """`outlive brake`: stop sending in a scope. Look-ups go on; what has left can't be stopped."""
 
 import re
+from datetime import datetime
 from typing import Final
 
 import click
@@ -69,11 +70,11 @@ def brake_off(cli: Cli, /, scope: str) -> int:
 def brake_list(cli: Cli, /, *, as_json: bool) -> None:
     """List the brakes that are on."""
 
-    async def work() -> list[Brake]:
+    async def work() -> tuple[list[Brake], datetime]:
         async with open_ledger(cli.settings()) as ledger:
-            return await ledger.switches.brakes()
+            return await ledger.switches.brakes(), await ledger.now()
 
-    brakes = run(work())
+    brakes, now = run(work())
     if as_json:
         emit(
             {
@@ -94,6 +95,6 @@ def brake_list(cli: Cli, /, *, as_json: bool) -> None:
         return
     shown = table("SCOPE", "SINCE", "BY", "WHY")
     for one in brakes:
-        since = words.clock(one.set_at, one.set_at)
+        since = words.when(one.set_at, now)
         shown.add_row(plain(one.scope), since, plain(one.set_by), plain(one.reason))
     console().print(shown)

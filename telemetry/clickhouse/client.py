@@ -3,20 +3,108 @@
 It blocks, so callers on the event loop use it in a thread. Every call is bounded in time.
 """
 
-from typing import Any, Final
+from collections.abc import Mapping, Sequence
+from types import TracebackType
+from typing import Any, Final, Protocol, Self
 
 import clickhouse_connect
-from clickhouse_connect.driver.client import Client
 from clickhouse_connect.driver.exceptions import ClickHouseError
 
 from telemetry.errors import ClickHouseUnreachable
 
 CONNECT_S: Final = 2
-FAILURES: Final = (ClickHouseError, OSError, ValueError)
+_FAILURES: Final = (ClickHouseError, OSError, ValueError)
 """What the client raises when the server is away, slow, refuses, or talks nonsense."""
 
+Row = tuple[Any, ...]
 
-def open_client(url: str, *, timeout_s: float = 5) -> Client:
+
+class _Result(Protocol):
+    @property
+    def result_rows(self) -> Sequence[Row]: ...
+
+
+class _Client(Protocol):
+    """The part of clickhouse-connect's client that is used here."""
+
+    def query(
+        self, query: str, parameters: dict[str, Any], settings: dict[str, Any]
+    ) -> _Result: ...
+
+    def command(self, cmd: str) -> object: ...
+
+    def insert(
+        self, table: str, data: Sequence[Sequence[Any]], column_names: Sequence[str]
+    ) -> object: ...
+
+    def close(self) -> None: ...
+
+
+class Store:
+    """A connection to ClickHouse. Several threads may use one."""
+
+    def __init__(self, client: _Client, *, timeout_s: float) -> None:
+        self._client = client
+        self._timeout_s = timeout_s
+
+    def rows(
+        self, query: str, parameters: Mapping[str, Any] | None = None, *, most: int = 10_000
+    ) -> Sequence[Row]:
+        """Read at most about `most` rows; values are bound by the server (`{name:Type}`).
+
+        Raises:
+            ClickHouseUnreachable: No answer, or not this one.
+        """
+        settings = {
+            "readonly": 2,  # no writes, but these settings
+            "max_execution_time": max(1, int(self._timeout_s)),
+            "max_result_rows": most,
+            "result_overflow_mode": "break",
+        }
+        try:
+            return self._client.query(query, dict(parameters or {}), settings).result_rows
+        except _FAILURES as error:
+            raise _unreachable(error) from error
+
+    def command(self, statement: str) -> None:
+        """Run a statement that returns nothing.
+
+        Raises:
+            ClickHouseUnreachable: No answer, or a refusal.
+        """
+        try:
+            self._client.command(statement)
+        except _FAILURES as error:
+            raise _unreachable(error) from error
+
+    def insert(self, table: str, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Write rows; on return the server has them.
+
+        Raises:
+            ClickHouseUnreachable: No answer (it may have them), or a refusal.
+        """
+        try:
+            self._client.insert(table, rows, columns)
+        except _FAILURES as error:
+            raise _unreachable(error) from error
+
+    def close(self) -> None:
+        """Let go of the connections."""
+        self._client.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+def connect(url: str, *, timeout_s: float = 5) -> Store:
     """Connect.
 
     Args:
@@ -27,7 +115,7 @@ def open_client(url: str, *, timeout_s: float = 5) -> Client:
         ClickHouseUnreachable: Nobody answers, or the sign-in is refused.
     """
     try:
-        return clickhouse_connect.get_client(
+        client: _Client = clickhouse_connect.get_client(
             dsn=url,
             connect_timeout=CONNECT_S,
             send_receive_timeout=timeout_s,
@@ -35,26 +123,13 @@ def open_client(url: str, *, timeout_s: float = 5) -> Client:
             query_retries=0,
             client_name="outlive",
         )
-    except FAILURES as error:
-        raise unreachable(error) from error
+    except _FAILURES as error:
+        raise _unreachable(error) from error
+    return Store(client, timeout_s=timeout_s)
 
 
-def bounded(timeout_s: float, rows: int) -> dict[str, Any]:
-    """Settings of a read: no writes, and an end on the server's side as well."""
-    return {
-        "readonly": 2,
-        "max_execution_time": max(1, int(timeout_s)),
-        "max_result_rows": rows,
-        "result_overflow_mode": "break",
-    }
-
-
-def unreachable(error: Exception) -> ClickHouseUnreachable:
-    """Say what failed, without repeating a password: type and first line, shortened."""
-    first = (str(error).strip().splitlines() or [""])[0]
-    told = first.split(" (for url", 1)[0]
-    if "://" in told:
-        told = "no connection"
-    return ClickHouseUnreachable(
-        f"ClickHouse did not answer ({type(error).__name__}: {told[:200]})"
-    )
+def _unreachable(error: Exception) -> ClickHouseUnreachable:
+    """Say what failed without repeating an address, which may hold a password."""
+    first = (str(error).strip().splitlines() or [""])[0].split(" (for url", 1)[0]
+    told = "no connection" if "://" in first else first[:200]
+    return ClickHouseUnreachable(f"ClickHouse did not answer ({type(error).__name__}: {told})")

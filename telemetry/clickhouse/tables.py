@@ -3,9 +3,7 @@
 from importlib.resources import files
 from typing import Final
 
-from clickhouse_connect.driver.client import Client
-
-from telemetry.clickhouse.client import FAILURES, unreachable
+from telemetry.clickhouse.client import Store
 
 _FOLDER: Final = files("telemetry.clickhouse") / "schema"
 FILES: Final = ("traces", "logs", "facts")
@@ -17,15 +15,12 @@ def statements(script: str) -> list[str]:
     return [part.strip() for part in code.split(";") if part.strip()]
 
 
-def ensure(client: Client) -> None:
+def ensure(store: Store) -> None:
     """Create what is missing.
 
     Raises:
         ClickHouseUnreachable: The server does not answer, or this account may not create tables.
     """
-    try:
-        for name in FILES:
-            for statement in statements((_FOLDER / f"{name}.sql").read_text(encoding="utf-8")):
-                client.command(statement)
-    except FAILURES as error:
-        raise unreachable(error) from error
+    for name in FILES:
+        for statement in statements((_FOLDER / f"{name}.sql").read_text(encoding="utf-8")):
+            store.command(statement)

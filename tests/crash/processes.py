@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import os
+import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator
@@ -41,6 +43,17 @@ class Child:
         self.ended = asyncio.Event()
         self.halted = asyncio.Event()
         """Stopped or ended."""
+
+    def resume(self) -> None:
+        """Let it go on where it was stopped."""
+        self.stopped.clear()
+        self.halted.clear()
+        self.send(signal.SIGCONT)
+
+    def send(self, number: int) -> None:
+        """Send it a signal, unless it has ended already."""
+        if not self.ended.is_set():
+            os.kill(self.pid, number)
 
     def hear(self, news: dict[str, int]) -> None:
         """Take in one piece of news."""

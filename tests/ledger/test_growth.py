@@ -131,13 +131,16 @@ async def test_hot_statements_read_by_index(
         assert (name, needed - indexes, whole) == (name, set(), set())
 
 
-async def test_look_alikes_are_found_by_index(ledger: Ledger) -> None:
+async def test_look_alikes_are_found_by_index(grown: tuple[Connection, Operation]) -> None:
     """The function's own statement, since a plan does not show what a function does."""
-    [row] = await query(ledger, "SELECT prosrc FROM pg_proc WHERE proname = 'look_alikes'")
-    body = row["prosrc"].replace("wanted_target", "'t'").replace("wanted_family", "'refund'")
-    async with await ledger.database.open() as connection:
-        await connection.execute("SET enable_seqscan = off")  # nothing to scan here anyway
-        indexes, _ = await explained(
-            connection, body.replace("within", "interval '30 days'").encode(), {}
-        )
-    assert indexes == {"operations_alike"}
+    connection, live = grown
+    cursor = await connection.execute(
+        "SELECT prosrc FROM pg_proc WHERE proname = 'look_alikes'", prepare=False
+    )
+    row = await cursor.fetchone()
+    assert row is not None
+    body = row["prosrc"].replace("wanted_target", "%(target)s").replace("wanted_family", "'refund'")
+    indexes, whole = await explained(
+        connection, body.replace("within", "interval '30 days'").encode(), {"target": live.target}
+    )
+    assert (indexes, whole) == ({"operations_alike"}, set())

@@ -145,10 +145,11 @@ def rewrite_on_the_wire(patch: pytest.MonkeyPatch, **changed: Any) -> None:
             "method": request.method,
             "url": request.url,
             "content": request.content,
+            "extensions": request.extensions,
             **changed,
         }
         headers = [item for item in request.headers.raw if item[0].lower() != b"content-length"]
-        again = httpx.Request(headers=headers, extensions=request.extensions, **parts)
+        again = httpx.Request(headers=headers, **parts)
         return await handle(self, again)
 
     patch.setattr(httpx.AsyncHTTPTransport, "handle_async_request", other)
@@ -200,6 +201,18 @@ async def test_nothing_leaves_for_another_host(
         rewrite_on_the_wire(monkeypatch, url=httpx.URL(f"{other.url}/v1/refunds"))
         not_sent(await refund.send(operation(refund), soon()), "request_drift")
         assert server.received + other.received == b""
+
+
+@pytest.mark.parametrize("lost", [{}, {"timeout": {"read": 0.2}}], ids=["total", "read"])
+async def test_without_any_sign_from_below_a_call_counts_as_sent(
+    lost: dict[str, Any], opened: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Should the HTTP library cease to tell when bytes leave, nothing passes for unsent."""
+    rewrite_on_the_wire(monkeypatch, extensions=lost)
+    async with raw_server(Connection.until_gone) as server:
+        refund, _ = opened(server.url, call_s=0.5)
+        answer = await refund.send(operation(refund), soon())
+    assert (answer.outcome, answer.code) == (Outcome.AMBIGUOUS, "call_timeout")
 
 
 async def test_a_subscription_is_cancelled_without_a_key(opened: Open) -> None:

@@ -207,6 +207,17 @@ class World:
         open_ones = await self.ledger.escalations.open_ones()
         return next((e.reasons for e in open_ones if e.operation_id == operation.id), ())
 
+    async def considered(self, operation: Operation) -> dict[str, Any]:
+        """The case that the last recorded decision rests on."""
+        async with self.ledger.pool.connection() as connection:
+            cursor = await connection.execute(
+                "SELECT considered FROM decision_records WHERE operation_id = %s"
+                " ORDER BY id DESC LIMIT 1",
+                [operation.id],
+            )
+            row = await cursor.fetchone()
+        return {} if row is None else row["considered"]
+
     async def account_reasons(self) -> tuple[str, ...]:
         """Why people are asked about an account."""
         open_ones = await self.ledger.escalations.open_ones()

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from telemetry.clickhouse.client import open_client
+from telemetry.clickhouse.client import connect
 from telemetry.clickhouse.embedded import acquire
 from telemetry.errors import ClickHouseMissing
 from tests.support.postgres import new_home
@@ -35,14 +35,14 @@ def home() -> Iterator[Path]:
 
 def test_rows_outlive_a_stop_and_a_kill(home: Path) -> None:
     """What was acknowledged is there after a stop in good order and after SIGKILL."""
-    with acquire(home) as engine, open_client(engine.url) as client:
-        client.command("CREATE TABLE t (n UInt8) ENGINE = MergeTree ORDER BY n")
-        client.insert("t", [[1]], ["n"])
-    with acquire(home) as engine, open_client(engine.url) as client:
-        client.insert("t", [[2]], ["n"])
+    with acquire(home) as engine, connect(engine.url) as store:
+        store.command("CREATE TABLE t (n UInt8) ENGINE = MergeTree ORDER BY n")
+        store.insert("t", ["n"], [[1]])
+    with acquire(home) as engine, connect(engine.url) as store:
+        store.insert("t", ["n"], [[2]])
         engine.kill()
-    with acquire(home) as engine, open_client(engine.url) as client:
-        assert client.query("SELECT n FROM t ORDER BY n").result_rows == [(1,), (2,)]
+    with acquire(home) as engine, connect(engine.url) as store:
+        assert store.rows("SELECT n FROM t ORDER BY n") == [(1,), (2,)]
 
 
 def test_a_second_process_is_a_guest(home: Path) -> None:
@@ -51,8 +51,8 @@ def test_a_second_process_is_a_guest(home: Path) -> None:
         with acquire(home) as guest:
             assert guest.guest
             assert guest.url == owner.url
-        with open_client(owner.url) as client:
-            assert client.query("SELECT 1").result_rows == [(1,)]
+        with connect(owner.url) as store:
+            assert store.rows("SELECT 1") == [(1,)]
 
 
 def test_only_this_machine_can_reach_it(home: Path) -> None:
@@ -85,6 +85,10 @@ def test_it_ends_with_the_process_that_started_it(home: Path) -> None:
 
 def test_without_the_wheel_it_says_what_to_do(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A small installation is told how to get the engine."""
-    monkeypatch.setattr(importlib.util, "find_spec", lambda _name: None)
+
+    def nothing(_name: str) -> None:
+        return None
+
+    monkeypatch.setattr(importlib.util, "find_spec", nothing)
     with pytest.raises(ClickHouseMissing, match=r"outlive\[clickhouse\]"):
         acquire(home)

@@ -52,8 +52,8 @@ class CallFailed(stripe.APIConnectionError):
 Guard = Callable[[httpcore.Request], Awaitable[None]]
 """Looks at a request in the moment before its first byte, and raises `Held` to stop it."""
 
-_BEFORE: Final = (Held, TimeoutError, httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
-"""Failures that are possible before the first byte; any other one means that bytes have left."""
+_BEFORE: Final = (Held, httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
+"""Failures that are possible before the first byte only."""
 
 
 _CODES: Final = (
@@ -91,6 +91,7 @@ class Wire(stripe.HTTPClient):
         self._guard = guard
         self._times = httpx.Timeout(call_s, connect=connect_s, pool=connect_s)
         self._call_s = call_s
+        self._connecting = False
         self._held = False
         self._opened: httpcore.AsyncNetworkStream | None = None
         """Kept to be closed: httpcore forgets it when cancelled in the middle of TLS."""
@@ -121,7 +122,7 @@ class Wire(stripe.HTTPClient):
             async with asyncio.timeout(self._call_s):
                 return await self._exchange(request)
         except Exception as error:
-            self.left = self.left or not isinstance(error, _BEFORE)
+            self.left = self.left or not self._surely_before(error)
             raise CallFailed(*_told(error, left=self.left), left=self.left) from error
 
     async def _exchange(self, request: httpx.Request) -> tuple[bytes, int, Mapping[str, str]]:
@@ -143,12 +144,23 @@ class Wire(stripe.HTTPClient):
             await response.aclose()
         return bytes(body), response.status_code, response.headers
 
+    def _surely_before(self, error: Exception) -> bool:
+        """Whether no byte can have left: in doubt, one has.
+
+        The total time may also run out while connecting; only the trace can tell that.
+        """
+        return isinstance(error, _BEFORE) or (isinstance(error, TimeoutError) and self._connecting)
+
     async def _trace(self, event: str, info: Mapping[str, Any]) -> None:
         """Guard the first event that is not about connecting: after it, bytes may leave."""
         if event == _CONNECTED:
             self._opened = info["return_value"]
-        if self.left or self._held or event.startswith(_CONNECTING):
-            return
+        if event.startswith(_CONNECTING):
+            self._connecting = True
+        elif not self.left and not self._held:
+            await self._check(info)
+
+    async def _check(self, info: Mapping[str, Any]) -> None:
         try:
             await self._guard(_seen(info.get("request")))
         except Held:
