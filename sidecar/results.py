@@ -12,7 +12,6 @@ from ledger.model import Json, Operation, State
 from ledger.proposals import Proposal, ProposalState
 from sidecar.result_texts import INSTRUCTIONS, Status
 
-
 ENDED: Final = frozenset(
     {
         Status.EXECUTED,

@@ -24,8 +24,8 @@ from recovery.limits import Limits
 from recovery.passes import Passes
 from recovery.recover import Recovery
 from recovery.verdicts import Verdicts
-from sidecar.readings import ReadBudget
 from sidecar.reachable import answers
+from sidecar.readings import ReadBudget
 from sidecar.registry import Types
 from sidecar.settings import BadSettings, Settings, Shortened, shortened
 

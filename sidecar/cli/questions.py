@@ -8,6 +8,7 @@ from rich.text import Text
 
 from ledger.escalations import Escalation
 from ledger.model import Operation
+from ledger.postgres.search import Search
 from recovery.dossier import ANSWERS
 from recovery.verdicts import AnswerGiven, Resolved, Verdict
 from recovery.words import explain
@@ -20,7 +21,6 @@ from sidecar.cli.reading import a_time
 from sidecar.identity import passing_worker
 from sidecar.plain import plain
 from sidecar.wiring import open_system
-from ledger.postgres.search import Search
 
 _SHOWN: int = 100
 

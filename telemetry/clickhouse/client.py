@@ -16,7 +16,7 @@ CONNECT_S: Final = 2
 _FAILURES: Final = (ClickHouseError, OSError, ValueError)
 """What the client raises when the server is away, slow, refuses, or talks nonsense."""
 
-Row = tuple[Any, ...]
+Row = Sequence[Any]
 
 
 class _Result(Protocol):
@@ -115,7 +115,7 @@ def connect(url: str, *, timeout_s: float = 5) -> Store:
         ClickHouseUnreachable: Nobody answers, or the sign-in is refused.
     """
     try:
-        client: _Client = clickhouse_connect.get_client(
+        client: _Client = clickhouse_connect.get_client(  # pyright: ignore[reportUnknownMemberType]  its keywords have no types
             dsn=url,
             connect_timeout=CONNECT_S,
             send_receive_timeout=timeout_s,

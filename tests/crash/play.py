@@ -220,6 +220,8 @@ class _Stage:
         victim = await self._start("victim", step=step, turn=turn, signal_number=number)
         await self._until("the victim's step", _settled, until=victim.halted)
         self._played.reached = victim.halted.is_set()
+        if victim.status is not None and victim.status >= 0:
+            raise Stuck(f"the victim ended by itself, with status {victim.status}")
         if waits_for_lock and victim.halted.is_set():
             await self._strike_at_lock(victim)
         if not victim.halted.is_set():

@@ -10,6 +10,7 @@ from typing import Any, Final
 import sidecar.worker
 from dispatcher.deadline import SystemClock
 from ledger.errors import WorkerFenced
+from sidecar.checkpoints import sign
 from sidecar.identity import held_identity
 from sidecar.settings import load
 from sidecar.wiring import open_system
@@ -42,7 +43,9 @@ async def _work(plan: dict[str, Any]) -> None:
     settings = load(**plan["settings"])
     async with open_system(settings) as system:
         with held_identity(settings.home, settings.identity) as worker:
-            process = WorkerProcess(system.passes(worker), settings)
+            process = WorkerProcess(
+                system.passes(worker), settings, lambda: sign(system.ledger, settings)
+            )
             stop_on_signals(process)
             await process.run()
 

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import random
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import pytest
 from hypothesis import given
@@ -28,11 +28,11 @@ JSON = st.recursive(
 def shuffled(value: Any, chance: random.Random) -> Any:
     """The same value with the keys of every object in another order."""
     if isinstance(value, dict):
-        items = list(value.items())
+        items = list(cast("dict[str, Any]", value).items())
         chance.shuffle(items)
         return {key: shuffled(inner, chance) for key, inner in items}
     if isinstance(value, list):
-        return [shuffled(inner, chance) for inner in value]
+        return [shuffled(inner, chance) for inner in cast("list[Any]", value)]
     return value
 
 

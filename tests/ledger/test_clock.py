@@ -25,6 +25,19 @@ OTHER_CLOCKS: Final = re.compile(
     re.IGNORECASE,
 )
 GIVEN_TIMES: Final = {"authorized_until", "resend_until"}
+HOT: Final = {
+    "authorize.sql",
+    "apply_decision.sql",
+    "beat.sql",
+    "begin_attempt.sql",
+    "bury.sql",
+    "claim.sql",
+    "record_answer.sql",
+    "register_worker.sql",
+    "release.sql",
+    "revoke.sql",
+    "wake.sql",
+}
 
 
 def statements() -> Generator[tuple[str, str]]:
@@ -128,7 +141,8 @@ async def test_a_workers_own_clock_changes_nothing(
     assert seen.lease_until is not None
     assert seen.lease_until - attempt.started_at == timedelta(seconds=LEASE_S)
     [row] = await query(
-        ledger, "SELECT abs(extract(epoch FROM clock_timestamp() - %s)) < 60 AS close",
+        ledger,
+        "SELECT abs(extract(epoch FROM clock_timestamp() - %s)) < 60 AS close",
         attempt.started_at,
     )
     assert row["close"]
@@ -150,15 +164,6 @@ def test_no_statement_takes_a_time_from_the_process() -> None:
         for first, second in columns.findall(text)
     }
     assert {column for name, column in taken if name in HOT} <= GIVEN_TIMES
-
-
-HOT: Final = {
-    f"{name}.sql"
-    for name in (
-        "authorize apply_decision beat begin_attempt bury claim record_answer register_worker"
-        " release revoke wake"
-    ).split()
-}
 
 
 def test_no_hot_path_asks_the_process_for_the_time() -> None:

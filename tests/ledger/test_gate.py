@@ -70,7 +70,7 @@ REASONS: Final = (
         " WHERE EXISTS (SELECT FROM operations WHERE id = %s)",
     ),
 )
-"""By descending precedence: who holds it, what is over for good, what may change, what others do."""
+"""By descending precedence: who holds it, what is over, what may change, what others do."""
 
 
 @pytest.fixture
@@ -101,9 +101,7 @@ async def stop_of(ledger: Ledger, operation: Operation, me: Worker) -> Stop:
     return caught.value.reason
 
 
-async def test_without_a_reason_it_is_sent(
-    ledger: Ledger, doubtful: Operation, me: Worker
-) -> None:
+async def test_without_a_reason_it_is_sent(ledger: Ledger, doubtful: Operation, me: Worker) -> None:
     """The counter-test: what the other tests hold back would have left."""
     assert (await ledger.begin_attempt(sending(doubtful, me))).number == 2
 
@@ -189,7 +187,7 @@ async def test_a_breaker_holds_its_credential_for_a_while(
     """Another credential, or a breaker whose time is over, holds nothing."""
     await query(ledger, REASONS[12].statement, doubtful.id)
     assert await stop_of(ledger, doubtful, me) is Stop.BREAKER_OPEN
-    await query(ledger, f"UPDATE breakers SET {change}")
+    await query(ledger, f"UPDATE breakers SET {change}")  # noqa: S608  ours
     await ledger.begin_attempt(sending(doubtful, me))
 
 

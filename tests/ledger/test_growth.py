@@ -49,7 +49,8 @@ async def fill(connection: Connection) -> None:
             " WHERE attrelid = %s::regclass AND attnum > 0 AND NOT attisdropped ORDER BY attnum",
             [table],
         )
-        values = [changed.get(row["name"], row["name"]) for row in await cursor.fetchall()]
+        columns: list[str] = [row["name"] for row in await cursor.fetchall()]
+        values = [changed.get(column, column) for column in columns]
         statement = (
             f"INSERT INTO {table} SELECT {', '.join(values)}"  # noqa: S608  names of ours
             f" FROM more, (SELECT * FROM {table} LIMIT 1) AS one"
@@ -78,9 +79,7 @@ async def explained(
     connection: Connection, statement: bytes, values: Mapping[str, Any]
 ) -> tuple[set[str], set[str]]:
     """The indexes that a statement's plan uses, and the big tables that it reads whole."""
-    cursor = await connection.execute(
-        b"EXPLAIN (FORMAT JSON) " + statement, values, prepare=False
-    )
+    cursor = await connection.execute(b"EXPLAIN (FORMAT JSON) " + statement, values, prepare=False)
     row = await cursor.fetchone()
     assert row is not None
     found = list(nodes(row["QUERY PLAN"][0]["Plan"]))

@@ -1,6 +1,8 @@
 """The last line: what our statements never try, PostgreSQL refuses, and says whose bug it is."""
 
 import asyncio
+from collections.abc import Iterable
+from contextlib import suppress
 from itertools import product
 from typing import Final
 
@@ -15,11 +17,30 @@ from tests.support.writes import due, history, query, recording, sent
 
 CHANGES: Final = [pair for pair in product(State, State) if pair[0] is not pair[1]]
 
-APPROVED: Final = (
-    "id proposal_id item type type_version adapter_version provider family account livemode"
-    " object_id connected_account target amount_minor currency parameters request request_digest"
-    " idempotency_key snapshot trace_context created_at"
-).split()
+APPROVED: Final = [
+    "id",
+    "proposal_id",
+    "item",
+    "type",
+    "type_version",
+    "adapter_version",
+    "provider",
+    "family",
+    "account",
+    "livemode",
+    "object_id",
+    "connected_account",
+    "target",
+    "amount_minor",
+    "currency",
+    "parameters",
+    "request",
+    "request_digest",
+    "idempotency_key",
+    "snapshot",
+    "trace_context",
+    "created_at",
+]
 """What a person has approved, and what identifies it: it never changes."""
 
 OTHER_VALUE: Final = {
@@ -113,23 +134,32 @@ async def test_an_unknown_state_is_refused(ledger: Ledger, operation: Operation)
         await query(ledger, MOVE, "lost", operation.id)
 
 
-@pytest.mark.parametrize("column", APPROVED)
-async def test_what_was_approved_does_not_change(
-    ledger: Ledger, operation: Operation, column: str
-) -> None:
+async def accepted(ledger: Ledger, statements: Iterable[str]) -> list[str]:
+    """Those of the statements that the database does not refuse as it should."""
+    found: list[str] = []
+    for statement in statements:
+        with suppress(IllegalMove):
+            await query(ledger, statement)
+            found.append(statement)
+    return found
+
+
+async def test_what_was_approved_does_not_change(ledger: Ledger, operation: Operation) -> None:
     """Each column of what was approved, one by one."""
-    [found] = await query(
-        ledger,
-        "SELECT data_type FROM information_schema.columns"
-        " WHERE table_name = 'operations' AND column_name = %s",
-        column,
-    )
-    with pytest.raises(IllegalMove):
-        await query(
+    types = {
+        row["column_name"]: row["data_type"]
+        for row in await query(
             ledger,
-            f"UPDATE operations SET {column} = {OTHER_VALUE[found['data_type']]} WHERE id = %s",  # noqa: S608  ours
-            operation.id,
+            "SELECT column_name, data_type FROM information_schema.columns"
+            " WHERE table_name = 'operations'",
         )
+    }
+    changes = [
+        f"UPDATE operations SET {column} = {OTHER_VALUE[types[column]]}"  # noqa: S608  names of ours
+        for column in APPROVED
+    ]
+    assert await accepted(ledger, changes) == []
+    assert (await ledger.operation(operation.id)).request == operation.request
 
 
 async def test_no_approved_column_is_forgotten(ledger: Ledger) -> None:
@@ -143,31 +173,25 @@ async def test_no_approved_column_is_forgotten(ledger: Ledger) -> None:
     assert names[: names.index("authorization_id")] == APPROVED
 
 
-@pytest.mark.parametrize("statement", KEPT)
-async def test_history_is_kept(ledger: Ledger, operation: Operation, statement: str) -> None:
+async def test_history_is_kept(ledger: Ledger, operation: Operation) -> None:
     """Nothing is rewritten, deleted or emptied."""
     before = await history(ledger, operation.id)
-    with pytest.raises(IllegalMove):
-        await query(ledger, statement)
+    assert await accepted(ledger, KEPT) == []
     assert await history(ledger, operation.id) == before
 
 
-@pytest.mark.parametrize("statement", AROUND)
+@pytest.mark.usefixtures("operation")
 @pytest.mark.xfail(
     strict=True, reason="statement triggers of a partitioned table do not fire for its partitions"
 )
-async def test_history_is_kept_in_each_partition(
-    ledger: Ledger, operation: Operation, statement: str
-) -> None:
+async def test_history_is_kept_in_each_partition(ledger: Ledger) -> None:
     """Naming the partition is no way around."""
     [parts] = await query(
         ledger,
         "SELECT (SELECT tableoid::regclass FROM events LIMIT 1)::text AS events,"
         " (SELECT tableoid::regclass FROM attempts LIMIT 1)::text AS attempts",
     )
-    with pytest.raises(IllegalMove):
-        await query(ledger, statement.format(**parts))
-    assert operation.id
+    assert await accepted(ledger, [statement.format(**parts) for statement in AROUND]) == []
 
 
 @pytest.mark.parametrize("change", ["outcome = 'refused'", "outcome = NULL", "credential = 'x'"])
@@ -177,18 +201,15 @@ async def test_an_attempt_is_answered_once(
     """With its outcome, an attempt is closed."""
     await ledger.record_answer(recording(operation), actor="w")
     with pytest.raises(IllegalMove):
-        await query(ledger, f"UPDATE attempts SET {change}")
+        await query(ledger, f"UPDATE attempts SET {change}")  # noqa: S608  ours
 
 
+@pytest.mark.usefixtures("operation")
 @pytest.mark.xfail(strict=True, reason="before its outcome is known, any column may change")
-@pytest.mark.parametrize("change", ["credential = 'x'", "fence = 9", "started_at = ledger_now()"])
-async def test_only_its_answer_is_added_to_an_attempt(
-    ledger: Ledger, operation: Operation, change: str
-) -> None:
+async def test_only_its_answer_is_added_to_an_attempt(ledger: Ledger) -> None:
     """Who sent it, when and under which fence is known from the start."""
-    with pytest.raises(IllegalMove):
-        await query(ledger, f"UPDATE attempts SET {change}")
-    assert operation.id
+    changes = ("credential = 'x'", "fence = 9", "started_at = ledger_now()")
+    assert await accepted(ledger, [f"UPDATE attempts SET {each}" for each in changes]) == []  # noqa: S608  ours
 
 
 @pytest.mark.parametrize("state", [State.CONFIRMED, State.FAILED])

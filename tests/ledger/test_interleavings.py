@@ -69,9 +69,7 @@ async def test_a_revocation_that_waits_for_a_send_says_so(
 ) -> None:
     """The send commits first: the revocation names it as gone."""
     async with holding(ledger_dsn, held.id) as holder:
-        [attempt] = await BeginAttempt().run(
-            holder.connection, [BeginItem.of(sending(held, me))]
-        )
+        [attempt] = await BeginAttempt().run(holder.connection, [BeginItem.of(sending(held, me))])
         assert isinstance(attempt, Attempt)
         revoker = asyncio.create_task(
             ledger.revoke(held.authorization.id, by="person:amaia", reason="too late")
@@ -124,7 +122,8 @@ async def test_a_worker_buried_during_the_wait_sends_nothing(
     holder, sender = waiting
     await query(
         ledger,
-        "INSERT INTO workers SELECT %s, 'me', 'here', 1, at, at, at FROM (SELECT ledger_now() AS at) c",
+        "INSERT INTO workers SELECT %s, 'me', 'here', 1, at, at, at"
+        " FROM (SELECT ledger_now() AS at) AS clock",
         me.incarnation,
     )
     await holder.connection.execute(
@@ -158,18 +157,20 @@ async def test_a_newcomer_on_the_target_that_left_during_the_wait_is_seen(
 ) -> None:
     """It was created after the gate's statement began, so that its snapshot lacks it."""
     elsewhere, first = await due(ledger, "ch_0", "ch_1", by=me)
-    async with holding(ledger_dsn, elsewhere.id) as holder:
-        async with await ledger.database.open() as connection:
-            gate = asyncio.create_task(
-                BeginAttempt().run(
-                    connection, [BeginItem.of(sending(each, me)) for each in (elsewhere, first)]
-                )
+    async with (
+        await ledger.database.open() as connection,
+        holding(ledger_dsn, elsewhere.id) as holder,
+    ):
+        gate = asyncio.create_task(
+            BeginAttempt().run(
+                connection, [BeginItem.of(sending(each, me)) for each in (elsewhere, first)]
             )
-            await holder.until_waiting()
-            await authorize(ledger, new_operation("ch_1", separate=True))
-            [newcomer] = await ledger.claim(me, share=9, lease_s=LEASE_S)
-            await ledger.begin_attempt(sending(newcomer, me))
-            await holder.connection.execute("COMMIT")
-            left, stayed = await gate
+        )
+        await holder.until_waiting()
+        await authorize(ledger, new_operation("ch_1", separate=True))
+        [newcomer] = await ledger.claim(me, share=9, lease_s=LEASE_S)
+        await ledger.begin_attempt(sending(newcomer, me))
+        await holder.connection.execute("COMMIT")
+        left, stayed = await gate
     assert isinstance(left, Attempt)
     assert stayed is Stop.TARGET_BUSY

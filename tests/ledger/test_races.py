@@ -90,7 +90,8 @@ async def test_one_request_key_at_once_is_one_proposal(ledgers: list[Ledger]) ->
     assert [result.repeated for result in results].count(False) == 1
     [counted] = await query(
         ledgers[0],
-        "SELECT (SELECT count(*) FROM proposals) AS proposals, count(*) AS operations FROM operations",
+        "SELECT (SELECT count(*) FROM proposals) AS proposals,"
+        " (SELECT count(*) FROM operations) AS operations",
     )
     assert (counted["proposals"], counted["operations"]) == (1, 5)
 

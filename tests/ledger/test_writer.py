@@ -13,6 +13,7 @@ from ledger.errors import DatabaseUnreachable, GateStop, StaleFence, Stop
 from ledger.ids import new_id
 from ledger.model import Answer, Attempt, Outcome, State
 from ledger.postgres import writer as writer_module
+from ledger.postgres.attempt_writes import BeginAttempt, BeginItem
 from ledger.postgres.connect import Connection, Database
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.writer import GroupWriter
@@ -134,9 +135,7 @@ async def test_nobody_is_answered_before_the_commit(ledger: Ledger, ledger_dsn: 
     assert (await ledger.operation(held.id)).state is State.SENT
 
 
-async def test_a_cancelled_caller_does_not_undo_its_write(
-    ledger: Ledger, ledger_dsn: str
-) -> None:
+async def test_a_cancelled_caller_does_not_undo_its_write(ledger: Ledger, ledger_dsn: str) -> None:
     """Whoever reads it later finds it whole; the writer goes on."""
     me = worker()
     cancelled, other = await due(ledger, "ch_1", "ch_2", by=me)
@@ -152,23 +151,25 @@ async def test_a_cancelled_caller_does_not_undo_its_write(
     assert len((await ledger.operation(cancelled.id)).attempts) == 1
 
 
-async def test_closing_writes_what_waits(ledger_dsn: str) -> None:
+async def test_closing_writes_what_waits(ledger: Ledger, ledger_dsn: str) -> None:
     """Whoever handed in a write before gets its answer; later ones are refused."""
     me = worker()
-    async with ledger_at(ledger_dsn) as ledger:
-        held = await due(ledger, *(f"ch_{i}" for i in range(40)), by=me)
-        async with holding(ledger_dsn, held[0].id) as holder:
-            writes = [
-                asyncio.create_task(ledger.begin_attempt(sending(each, me))) for each in held
-            ]
-            await holder.until_waiting()
-            closing = asyncio.create_task(ledger._writer.close())
-            await asyncio.sleep(0)
-            with pytest.raises(DatabaseUnreachable):
-                await ledger.begin_attempt(sending(held[0], me))
-            assert not closing.done()
-        await closing
-        assert [attempt.number for attempt in await asyncio.gather(*writes)] == [1] * 40
+    held = await due(ledger, *(f"ch_{i}" for i in range(40)), by=me)
+    writer, kind = GroupWriter(Database(ledger_dsn)), BeginAttempt()
+    writer.start()
+    async with holding(ledger_dsn, held[0].id) as holder:
+        writes = [
+            asyncio.create_task(writer.write(kind, BeginItem.of(sending(each, me))))
+            for each in held
+        ]
+        await holder.until_waiting()
+        closing = asyncio.create_task(writer.close())
+        await asyncio.sleep(0)
+        with pytest.raises(DatabaseUnreachable):
+            await writer.write(kind, BeginItem.of(sending(held[0], me)))
+        assert not closing.done()
+    await closing
+    assert all(isinstance(result, Attempt) for result in await asyncio.gather(*writes))
 
 
 async def test_when_the_server_stays_away_all_are_told_together(

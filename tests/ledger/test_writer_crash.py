@@ -1,4 +1,4 @@
-"""The server is killed while writes are in flight: whatever was acknowledged is there afterwards."""
+"""The server is killed while writes are in flight: what was acknowledged is there afterwards."""
 
 import asyncio
 from collections.abc import Iterator

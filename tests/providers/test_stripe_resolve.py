@@ -47,6 +47,19 @@ def test_the_types_are_operation_types(opened: Open) -> None:
     assert not kinds[0].capabilities.key.spans_credentials
 
 
+def test_people_and_agents_are_told_what_a_type_does(opened: Open) -> None:
+    """Each parameter has a description; neither type can be undone."""
+    refund, cancel = opened("http://127.0.0.1:9")
+    assert refund.words.title(38) == "Refund 38 payments"
+    assert cancel.words.title(1) == "Cancel 1 subscription"
+    for kind, required in ((refund, ["currency"]), (cancel, ["subscription"])):
+        schema = kind.parameters_schema
+        assert kind.words.undo is None
+        assert schema["required"] == required
+        assert not schema["additionalProperties"]
+        assert all(item["description"] for item in schema["properties"].values())
+
+
 async def test_a_charge_is_found(refund: StripeType, control: Control) -> None:
     """With the account, the mode, what is left, and what was refunded before."""
     old = await control.refund_by_hand("ch_1", amount=700)

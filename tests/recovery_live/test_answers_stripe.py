@@ -150,7 +150,7 @@ async def test_a_refused_credential_stops_sending_and_asks_once_for_the_account(
     stripe_world: StripeWorld,
 ) -> None:
     """401 on look-ups: a breaker, one question for all; it closes when they answer again."""
-    operations = [await stripe_world.refund(f"ch_{n}") for n in (1, 2, 3)]
+    operations = [await stripe_world.refund(f"ch_{n}", valid_s=3 * HOUR) for n in (1, 2, 3)]
     fault = await stripe_world.sandbox.arm("unauthorized_401", count=None)
     me = await stripe_world.worker()
     await stripe_world.live(50 * MINUTE, me)
@@ -158,11 +158,11 @@ async def test_a_refused_credential_stops_sending_and_asks_once_for_the_account(
     await stripe_world.live(20 * MINUTE, me)
     assert await stripe_world.account_reasons() == ("PROVIDER_AUTH",)
     assert [await stripe_world.reasons(o) for o in operations] == [(), (), ()]
+    assert await stripe_world.posts() == 0
     await stripe_world.sandbox.clear(fault)
     await stripe_world.live(10 * MINUTE, me)
     assert await stripe_world.account_reasons() == ()
-    assert {(await stripe_world.read(o)).state for o in operations} == {State.FAILED}
-    assert await stripe_world.posts() == 0
+    assert {(await stripe_world.read(o)).state for o in operations} == {State.CONFIRMED}
 
 
 async def test_an_unreachable_provider_is_asked_about_once(stripe_world: StripeWorld) -> None:
@@ -177,3 +177,58 @@ async def test_an_unreachable_provider_is_asked_about_once(stripe_world: StripeW
     assert await stripe_world.account_reasons() == ()
     assert ended(await stripe_world.read(operation)) == (State.CONFIRMED, None)
 
+
+
+async def cancelling(world: StripeWorld) -> Operation:
+    """One authorized cancellation."""
+    [operation] = await world.authorize("stripe.subscription_cancel", {"subscription": "sub_1"})
+    return operation
+
+
+async def test_a_cancellation_answered_404_after_doubt_is_confirmed(
+    stripe_world: StripeWorld,
+) -> None:
+    """It was cancelled between our look and our repetition: after doubt that counts as ours."""
+    operation = await cancelling(stripe_world)
+    await stripe_world.sandbox.arm("reset", method="DELETE", when="before")
+    me = await stripe_world.worker()
+    await stripe_world.live(SETTLED - 5, me)
+    second = await stripe_world.sandbox.arm("slow", method="DELETE", hold=True)
+    await stripe_world.later(10)
+    await me.begin()
+    await stripe_world.sandbox.wait(fault=second, times=1)
+    await stripe_world.cancel_by_hand("sub_1")
+    await stripe_world.sandbox.release(second)
+    await me.passes.drain()
+    [_, repeat] = (await stripe_world.read(operation)).attempts
+    assert repeat.answer is not None
+    assert repeat.answer.http_status == 404
+    await stripe_world.live(HOUR, me)
+    assert ended(await stripe_world.read(operation)) == (State.CONFIRMED, None)
+    assert len(await stripe_world.sandbox.journal()) == 1
+
+
+async def test_a_subscription_that_somebody_else_cancelled_first_is_not_claimed(
+    stripe_world: StripeWorld,
+) -> None:
+    """404 without any doubt: the target is as wanted, and nothing of ours did it."""
+    operation = await cancelling(stripe_world)
+    me = await stripe_world.worker()
+    fault = await stripe_world.sandbox.arm("slow", method="DELETE", hold=True)
+    await me.begin()
+    await stripe_world.sandbox.wait(fault=fault, times=1)
+    await stripe_world.cancel_by_hand("sub_1")
+    await stripe_world.sandbox.release(fault)
+    await me.passes.drain()
+    await stripe_world.live(HOUR, me)
+    assert ended(await stripe_world.read(operation)) == (State.FAILED, "ALREADY_SO")
+
+
+async def test_a_cancellation_answered_500_is_repeated(stripe_world: StripeWorld) -> None:
+    """No key, so no 500 is saved under it: the target is looked at, and asked for again."""
+    operation = await cancelling(stripe_world)
+    await stripe_world.sandbox.arm("error_500", method="DELETE", when="before")
+    me = await stripe_world.worker()
+    await stripe_world.live(HOUR, me)
+    assert await stripe_world.reasons(operation) == ()
+    assert ended(await stripe_world.read(operation)) == (State.CONFIRMED, None)

@@ -151,11 +151,8 @@ async def proxied(dsn: str) -> AsyncGenerator[tuple[Proxy, str]]:
     proxy.server = await asyncio.start_server(proxy.serve, "127.0.0.1", 0)
     port = proxy.server.sockets[0].getsockname()[1]
     user = f"{quote(parts['user'], safe='')}:{quote(parts['password'], safe='')}"
+    address = f"postgresql://{user}@127.0.0.1:{port}/{parts['dbname']}"
     try:
-        yield (
-            proxy,
-            f"postgresql://{user}@127.0.0.1:{port}/{parts['dbname']}"
-            "?sslmode=disable&gssencmode=disable",
-        )
+        yield proxy, f"{address}?sslmode=disable&gssencmode=disable"
     finally:
         await proxy.close()

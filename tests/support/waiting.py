@@ -28,8 +28,8 @@ async def until_so_many_wait(watcher: Connection, count: int) -> None:
 
 async def _until(watcher: Connection, where: str, count: int, pid: int) -> None:
     statement = (
-        "SELECT count(*) AS waiting FROM pg_stat_activity"
-        f" WHERE wait_event_type = 'Lock' AND {where}"  # noqa: S608  one of the two above
+        "SELECT count(*) AS waiting FROM pg_stat_activity"  # noqa: S608  one of the two above
+        f" WHERE wait_event_type = 'Lock' AND {where}"
     )
     async with asyncio.timeout(GIVE_UP_S):
         while True:
@@ -57,14 +57,17 @@ class Holder:
 async def holding(dsn: str, *operation_ids: UUID) -> AsyncGenerator[Holder]:
     """Open a transaction that holds these rows; leaving the block commits it."""
     database = Database(dsn)
-    async with await database.open() as connection, await database.open() as watcher:
-        async with connection.transaction():
-            if operation_ids:
-                await connection.execute(
-                    "SELECT FROM operations WHERE id = ANY(%s) ORDER BY id FOR UPDATE",
-                    [list(operation_ids)],
-                )
-            yield Holder(connection, watcher)
+    async with (
+        await database.open() as watcher,
+        await database.open() as connection,
+        connection.transaction(),
+    ):
+        if operation_ids:
+            await connection.execute(
+                "SELECT FROM operations WHERE id = ANY(%s) ORDER BY id FOR UPDATE",
+                [list(operation_ids)],
+            )
+        yield Holder(connection, watcher)
 
 
 @asynccontextmanager
@@ -81,8 +84,8 @@ async def commits_held(dsn: str) -> AsyncGenerator[Holder]:
 
 
 _PAUSE: Final = (
-    b"CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS"
-    b" $$ BEGIN PERFORM pg_advisory_xact_lock_shared(4711); RETURN NULL; END $$",
-    b"CREATE CONSTRAINT TRIGGER pause AFTER INSERT ON events DEFERRABLE INITIALLY DEFERRED"
-    b" FOR EACH ROW EXECUTE FUNCTION pause()",
+    b"""CREATE FUNCTION pause() RETURNS trigger LANGUAGE plpgsql AS
+        $$ BEGIN PERFORM pg_advisory_xact_lock_shared(4711); RETURN NULL; END $$""",
+    b"""CREATE CONSTRAINT TRIGGER pause AFTER INSERT ON events DEFERRABLE INITIALLY DEFERRED
+        FOR EACH ROW EXECUTE FUNCTION pause()""",
 )

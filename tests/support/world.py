@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import uuid4
 
+import httpx
 import pytest
 
 from dispatcher.deadline import SystemClock
@@ -236,6 +237,12 @@ class StripeWorld(World):
     """A world around the sandbox, reached by the real adapter over HTTP."""
 
     sandbox: Control = field(kw_only=True)
+    url: str = field(kw_only=True)
+
+    async def cancel_by_hand(self, subscription: str) -> None:
+        """Somebody else cancels it, over the API."""
+        async with httpx.AsyncClient(base_url=self.url, auth=("sk_test_sandbox", "")) as http:
+            (await http.delete(f"/v1/subscriptions/{subscription}")).raise_for_status()
 
     async def refund(self, charge: str = "ch_1", amount_minor: int = 3000, **how: Any) -> Operation:
         """One authorized refund."""
@@ -271,7 +278,7 @@ async def stripe_world_at(
     """A ledger and a sandbox of its own; both clocks run, and jump together."""
     async with ledger_at(dsn) as ledger, running() as server, server.control() as control:
         types = stripe_types(stripe_config(server.url, key))
-        made = StripeWorld(ledger, Types(types), control, sandbox=control, **parts)
+        made = StripeWorld(ledger, Types(types), control, sandbox=control, url=server.url, **parts)
         await made.begin(still=False)
         await control.seed(
             charges=[{"id": f"ch_{n}", "amount": 5000, "currency": "usd"} for n in range(1, 7)],

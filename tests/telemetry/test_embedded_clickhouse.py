@@ -2,7 +2,6 @@
 
 import importlib.util
 import os
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -52,7 +51,7 @@ def test_a_second_process_is_a_guest(home: Path) -> None:
             assert guest.guest
             assert guest.url == owner.url
         with connect(owner.url) as store:
-            assert store.rows("SELECT 1") == [(1,)]
+            assert store.rows("SELECT 1")[0][0] == 1
 
 
 def test_only_this_machine_can_reach_it(home: Path) -> None:
@@ -77,7 +76,8 @@ def test_it_ends_with_the_process_that_started_it(home: Path) -> None:
     ) as starter:
         assert starter.stdout is not None
         server = psutil.Process(int(starter.stdout.readline()))
-        starter.send_signal(signal.SIGKILL)
+        starter.kill()
+        starter.wait()
         with acquire(home) as engine:
             assert not engine.guest
         server.wait(10)

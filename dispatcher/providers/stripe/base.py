@@ -7,11 +7,21 @@ from typing import ClassVar, Final
 import stripe
 
 from dispatcher.deadline import Deadline
-from dispatcher.provider import Capabilities, Effect, Look, Risk, Snapshot, Trouble, Waits
+from dispatcher.provider import (
+    Capabilities,
+    Effect,
+    Look,
+    Risk,
+    Snapshot,
+    Trouble,
+    Waits,
+    Words,
+)
 from dispatcher.providers.stripe.api import StripeApi
 from dispatcher.providers.stripe.classify import classify
 from dispatcher.providers.stripe.fingerprint import fingerprint
 from dispatcher.providers.stripe.heard import Heard
+from dispatcher.providers.stripe.parameters import Parameters, checked, normal, schema
 from dispatcher.providers.stripe.reading import NotSeen
 from dispatcher.providers.stripe.request import BadEnvelope, StoredRequest, unpack
 from ledger.canonical import digest_of_bytes
@@ -59,9 +69,18 @@ class StripeType(ABC):
         self.waits = api.config.waits
         self._fingerprint = fingerprint(api.config.api_key, api.config.salt)
 
-    @abstractmethod
+    @property
+    def parameters_schema(self) -> Mapping[str, Json]:
+        """JSON Schema of the parameters of one item."""
+        return schema(self.parameters)
+
     def check(self, raw: Mapping[str, Json]) -> Mapping[str, Json]:
-        """See `OperationType`."""
+        """Validate parameters and return their normal form.
+
+        Raises:
+            InvalidParameters: Naming each field and what is wrong with it.
+        """
+        return normal(checked(self.parameters, raw))
 
     @abstractmethod
     async def resolve(self, parameters: Mapping[str, Json]) -> tuple[Subject, Snapshot]:

@@ -21,22 +21,27 @@ SubscriptionId = Annotated[str, Field(pattern=r"^sub_[A-Za-z0-9_]{1,200}$")]
 class Parameters(BaseModel):
     """Base of all parameters."""
 
-    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+    model_config = ConfigDict(
+        strict=True, extra="forbid", frozen=True, use_attribute_docstrings=True
+    )
 
     connected_account: AccountId | None = None
-    """For direct charges and their like on a connected account (`Stripe-Account`)."""
+    """For what lives on a connected account (Stripe Connect); otherwise leave it out."""
 
 
 class RefundParameters(Parameters):
     """Give back all or part of a charge. Source: https://docs.stripe.com/api/refunds/create."""
 
     charge: ChargeId | None = None
+    """What to refund: this or `payment_intent`, exactly one."""
     payment_intent: PaymentIntentId | None = None
+    """What to refund: this or `charge`, exactly one."""
     amount_minor: Annotated[int, Field(gt=0, le=AMOUNT_MOST)] | None = None
-    """In Stripe's minor unit; left out: all that is left when it is proposed."""
+    """In Stripe's minor unit (12.34 EUR is 1234); left out: all that is left when proposed."""
     currency: Annotated[str, Field(pattern=r"^[a-z]{3}$")]
     """The charge's, in lower case: proof that both sides mean the same money."""
     reason: Literal["duplicate", "fraudulent", "requested_by_customer"] | None = None
+    """What Stripe is told; `fraudulent` also puts card and e-mail on its block lists."""
 
     @model_validator(mode="after")
     def _one_target(self) -> Self:
@@ -60,8 +65,11 @@ class CancelParameters(Parameters):
     """End a subscription now. Source: https://docs.stripe.com/api/subscriptions/cancel."""
 
     subscription: SubscriptionId
+    """The subscription that ends at once."""
     invoice_now: bool | None = None
+    """Make a last invoice for usage and prorations not invoiced yet."""
     prorate: bool | None = None
+    """Credit the unused rest of the period."""
 
 
 Model = TypeVar("Model", bound=Parameters)
@@ -81,6 +89,11 @@ def checked(model: type[Model], raw: Mapping[str, Json]) -> Model:
             for item in error.errors(include_input=False, include_url=False)
         }
         raise InvalidParameters(problems) from None
+
+
+def schema(model: type[Parameters]) -> Mapping[str, Json]:
+    """The JSON Schema of parameters. What spans several fields is checked by `checked` only."""
+    return model.model_json_schema()
 
 
 def normal(parameters: Parameters) -> dict[str, Json]:

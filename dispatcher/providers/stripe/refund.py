@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from dispatcher.provider import Capabilities, Effect, KeyPromise, Look, Snapshot, Trouble
+from dispatcher.provider import Capabilities, Effect, KeyPromise, Look, Snapshot, Trouble, Words
 from dispatcher.providers.stripe.api import StripeApi
 from dispatcher.providers.stripe.base import (
     METADATA,
@@ -14,7 +14,7 @@ from dispatcher.providers.stripe.charge_world import ChargeWorld, read_world, re
 from dispatcher.providers.stripe.heard import Heard
 from dispatcher.providers.stripe.money import major
 from dispatcher.providers.stripe.objects import PaymentIntent
-from dispatcher.providers.stripe.parameters import RefundParameters, checked, normal
+from dispatcher.providers.stripe.parameters import RefundParameters, checked
 from dispatcher.providers.stripe.reading import NotSeen, Reading, within
 from dispatcher.providers.stripe.refund_effect import effect_of, judge
 from dispatcher.providers.stripe.refund_look import look, refund_by_id
@@ -29,6 +29,15 @@ class StripeRefund(StripeType):
     name = "stripe.refund"
     family = "refund"
     method = "POST"
+    parameters = RefundParameters
+    words = Words(
+        verb="Refund",
+        one="payment",
+        many="payments",
+        undo=None,
+        about="Gives back all or part of a card payment through Stripe. It can't be undone. "
+        "It may need a person's approval first, and money may take days to arrive.",
+    )
 
     def __init__(self, api: StripeApi) -> None:
         super().__init__(api)
@@ -40,10 +49,6 @@ class StripeRefund(StripeType):
             processing_margin_s=config.processing_margin_s,
             target_state=False,
         )
-
-    def check(self, raw: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Validate parameters and return their normal form."""
-        return normal(checked(RefundParameters, raw))
 
     async def resolve(self, parameters: Mapping[str, Json]) -> tuple[Subject, Snapshot]:
         """Find the charge, fix the amount, and refuse what could not work."""

@@ -10,13 +10,13 @@ from typing import Final
 
 from pydantic import ValidationError
 
-from dispatcher.provider import Capabilities, Effect, Look, Snapshot, Trouble
+from dispatcher.provider import Capabilities, Effect, Look, Snapshot, Trouble, Words
 from dispatcher.providers.stripe.api import StripeApi
 from dispatcher.providers.stripe.base import StripeType, precondition_failed, refusal_to_propose
 from dispatcher.providers.stripe.classify import answer_of
 from dispatcher.providers.stripe.heard import Heard
 from dispatcher.providers.stripe.objects import Account, Subscription
-from dispatcher.providers.stripe.parameters import CancelParameters, checked, normal
+from dispatcher.providers.stripe.parameters import CancelParameters, checked
 from dispatcher.providers.stripe.reading import NotSeen, Reading, within
 from dispatcher.providers.stripe.request import StoredRequest, form_encode, pack
 from ledger.errors import ProviderError
@@ -36,6 +36,15 @@ class StripeSubscriptionCancel(StripeType):
     name = "stripe.subscription_cancel"
     family = "subscription_cancel"
     method = "DELETE"
+    parameters = CancelParameters
+    words = Words(
+        verb="Cancel",
+        one="subscription",
+        many="subscriptions",
+        undo=None,
+        about="Ends a Stripe subscription at once, not at the end of its period. It can't be "
+        "undone; the customer would have to subscribe again. It may need a person's approval first.",
+    )
 
     def __init__(self, api: StripeApi) -> None:
         super().__init__(api)
@@ -46,10 +55,6 @@ class StripeSubscriptionCancel(StripeType):
             processing_margin_s=api.config.processing_margin_s,
             target_state=True,
         )
-
-    def check(self, raw: Mapping[str, Json]) -> Mapping[str, Json]:
-        """Validate parameters and return their normal form."""
-        return normal(checked(CancelParameters, raw))
 
     async def resolve(self, parameters: Mapping[str, Json]) -> tuple[Subject, Snapshot]:
         """Find the subscription, and refuse one that has ended."""
