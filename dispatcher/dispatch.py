@@ -16,7 +16,9 @@ from typing import Final
 from dispatcher.conclude import conclude
 from dispatcher.deadline import Deadline, ProcessClock
 from dispatcher.provider import OperationType, Registry
+from dispatcher.spans import dispatching
 from dispatcher.timing import Timing
+from dispatcher.tracing import OFF, Tracing
 from ledger.canonical import digest_of_bytes
 from ledger.commands import Recording, Sending, Worker
 from ledger.errors import DatabaseUnreachable
@@ -48,12 +50,14 @@ class Dispatcher:
         worker: Worker,
         timing: Timing,
         clock: ProcessClock,
+        tracing: Tracing = OFF,
     ) -> None:
         self._ledger = ledger
         self._registry = registry
         self._worker = worker
         self._timing = timing
         self._clock = clock
+        self._tracing = tracing
 
     async def dispatch(self, operation: Operation) -> Dispatched:
         """Send a held operation once.
@@ -66,20 +70,26 @@ class Dispatcher:
         """
         kind = self._registry.get(operation.type)
         deadline = Deadline.after(self._timing.send_budget_s, self._clock)
-        attempt = await self._ledger.begin_attempt(
-            Sending(
-                operation=operation,
-                owner=self._worker.incarnation,
-                process=self._worker.name,
-                credential=kind.credential(operation),
-                digest=digest_of_bytes(operation.request),
-                budget_s=self._timing.send_budget_s,
-                lease_s=self._timing.lease_s,
-                settle_s=self._timing.settle_s(kind.capabilities),
+        with dispatching(self._tracing, operation) as trace:
+            attempt = await self._ledger.begin_attempt(
+                Sending(
+                    operation=operation,
+                    owner=self._worker.incarnation,
+                    process=self._worker.name,
+                    credential=kind.credential(operation),
+                    digest=digest_of_bytes(operation.request),
+                    budget_s=self._timing.send_budget_s,
+                    lease_s=self._timing.lease_s,
+                    settle_s=self._timing.settle_s(kind.capabilities),
+                    trace_id=trace.trace_id,
+                    span_id=trace.span_id,
+                )
             )
-        )
-        answer = await kind.send(operation, deadline)
-        state = await self._record(operation, kind, attempt, answer)
+            trace.started(attempt)
+            answer = await kind.send(operation, deadline)
+            trace.answered(answer)
+            state = await self._record(operation, kind, attempt, answer)
+            trace.recorded(state)
         return Dispatched(attempt, answer, state)
 
     async def _record(

@@ -35,10 +35,7 @@ ORIGINAL_TRACE_ID: Final = "operation.original_trace_id"
 """The attempt's trace, also as an attribute: Langfuse drops span links."""
 
 HTTP_STATUS: Final = "http.response.status_code"
-HTTP_METHOD: Final = "http.request.method"
 
-DISPATCH_SECONDS: Final = "outlive.dispatch.duration"
-TRUTH_SECONDS: Final = "outlive.time_to_truth"
 ATTEMPTS: Final = "outlive.attempts"
 DECISIONS: Final = "outlive.recovery.decisions"
 GATE_STOPS: Final = "outlive.gate.stops"

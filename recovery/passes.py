@@ -99,11 +99,19 @@ class Passes:
         account = f"{operation.provider}/{operation.subject.account}"
         self._busy[account] += 1
         try:
-            await self._recovery.handle(operation)
+            await self._handle(operation)
         except DatabaseUnreachable as error:
             _log.warning("%s waits for its lease to end: %s", operation.id, error)
+        except Exception:  # noqa: BLE001  the same; its lease will end
+            _log.exception("nobody can be asked about %s; it waits for its lease", operation.id)
+        finally:
+            self._busy[account] -= 1
+
+    async def _handle(self, operation: Operation) -> None:
+        try:
+            await self._recovery.handle(operation)
+        except DatabaseUnreachable:
+            raise
         except Exception as error:  # noqa: BLE001  whatever it is, it must not stop the others
             _log.exception("%s can't be judged", operation.id)
             await self._recovery.ask_about_fault(operation, error)
-        finally:
-            self._busy[account] -= 1

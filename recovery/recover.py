@@ -7,9 +7,13 @@ from contextlib import suppress
 from dataclasses import replace
 from typing import Final
 
+from opentelemetry.trace import Span
+
 from dispatcher.dispatch import Dispatcher
 from dispatcher.provider import Registry, Trouble
+from dispatcher.spans import decided, recovering
 from dispatcher.timing import Timing
+from dispatcher.tracing import OFF, Tracing
 from ledger.commands import DecisionWrite, Worker
 from ledger.errors import StaleCase, StaleFence
 from ledger.model import Operation
@@ -42,17 +46,23 @@ class Recovery:
         limits: Limits,
         *,
         wall_s: Callable[[], float] = time.time,
+        tracing: Tracing = OFF,
     ) -> None:
         self._ledger = ledger
         self._registry = registry
         self._timing = timing
         self._limits = limits
         self._wall_s = wall_s
+        self._tracing = tracing
         self._worker = worker
         self._actor = Actor(ledger, dispatcher, worker, limits)
 
     async def handle(self, operation: Operation) -> Decision | None:
         """Bring a held operation one step on; `None` where it was lost on the way."""
+        with recovering(self._tracing, operation) as span:
+            return await self._handle(operation, span)
+
+    async def _handle(self, operation: Operation, span: Span) -> Decision | None:
         kind = self._registry.get(operation.type)
         try:
             sighting = await observe(
@@ -64,19 +74,29 @@ class Recovery:
             if held is not None:
                 world = replace(sighting.world, holds=sighting.world.holds | {held})
                 judged = self._judge(operation, replace(sighting, world=world))
+            decision = judged.decision
+            decided(
+                self._tracing, span, operation, code=decision.code, action=decision.action.value
+            )
             await self._actor.act(judged)
-        except (StaleFence, StaleCase) as error:
+        except StaleFence as error:
             _log.info("%s; it is judged anew", error)
+            return None
+        except StaleCase as error:
+            _log.info("%s; it is judged anew", error)
+            await self._ledger.release([operation], check_s=0)
             return None
         return judged.decision
 
     async def ask_about_fault(self, operation: Operation, error: Exception) -> None:
         """Our own code failed on this operation: a person looks at it, nothing is sent."""
         told = {"why": explain("CANNOT_JUDGE"), "error": type(error).__name__}
+        # As it stands now: a sending may have been recorded before the fault.
+        fresh = await self._ledger.operation(operation.id)
         write = DecisionWrite(
             operation=operation,
-            state=operation.state,
-            in_doubt=operation.in_doubt,
+            state=fresh.state,
+            in_doubt=fresh.in_doubt,
             line=0,
             code="CANNOT_JUDGE",
             action=Action.ESCALATE.value,
@@ -84,12 +104,16 @@ class Recovery:
             code_version=CODE_VERSION,
             table_version=TABLE_VERSION,
             check_s=HOLD_S,
-            failure_code=operation.failure_code,
-            escalated=True,
+            failure_code=fresh.failure_code,
         )
         with suppress(StaleFence, StaleCase):
+            if "CANNOT_JUDGE" in fresh.acknowledged:
+                await self._ledger.apply_decision(write, actor=self._worker.name)
+                return
             await self._ledger.escalations.open(
-                write, Question(["CANNOT_JUDGE"], told, None), actor=self._worker.name
+                replace(write, escalated=True),
+                Question(["CANNOT_JUDGE"], told, None),
+                actor=self._worker.name,
             )
 
     def _judge(self, operation: Operation, sighting: Sighting) -> Judged:

@@ -3,28 +3,31 @@
 A refused answer changes nothing, stands in the history, and raises the case version.
 """
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Any, Final
 
 from dispatcher.conclude import WATCH_S
 from dispatcher.dispatch import Dispatched, Dispatcher
-from dispatcher.provider import Effect, OperationType, Registry, Trouble
+from dispatcher.provider import Effect, OperationType, Registry
 from dispatcher.timing import Timing
 from ledger.commands import DecisionWrite, Worker
-from ledger.errors import OutliveError, ProviderError, StaleCase
-from ledger.escalations import NEEDS_A_PERSON, Escalation
-from ledger.model import FINAL, Liveness, Operation, State
+from ledger.errors import StaleCase, StaleFence
+from ledger.escalations import Escalation
+from ledger.model import Liveness, Operation, State
 from ledger.postgres.escalations import Renewal
 from ledger.postgres.ledger import Ledger
+from recovery import verify
 from recovery.assess import assess
-from recovery.case import LIVE, Case, Seen
+from recovery.case import Case
 from recovery.decide import TABLE_VERSION
-from recovery.dossier import window_ends_at
 from recovery.limits import Limits
 from recovery.observe import Sighting, observe
+from recovery.verify import VerdictRefused
 from recovery.version import CODE_VERSION
+
+__all__ = ["AnswerGiven", "Resolved", "Verdict", "VerdictRefused", "Verdicts"]
 
 SEND_AGAIN_FOR: Final = timedelta(hours=1)
 """How long a person's *send again* authorizes it."""
@@ -40,12 +43,6 @@ class Verdict(StrEnum):
     GIVE_UP = "give-up"
     WAIT = "wait"
     SEEN = "seen"
-
-
-class VerdictRefused(OutliveError):
-    """The answer contradicts what is known. Nothing was recorded but the refusal."""
-
-    code = "verdict_refused"
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,9 +70,7 @@ class Resolved:
 class _Question:
     escalation: Escalation
     operation: Operation
-    kind: OperationType
     answer: AnswerGiven
-    changes: dict[str, Any] = field(default_factory=dict[str, Any])
 
 
 class Verdicts:
@@ -113,7 +108,7 @@ class Verdicts:
         expected = answer.expected_case_version
         if expected is not None and expected != operation.case_version:
             raise StaleCase(operation.id, expected)
-        asked = _Question(escalation, operation, self._registry.get(operation.type), answer)
+        asked = _Question(escalation, operation, answer)
         try:
             return await self._take(asked)
         except VerdictRefused as refused:
@@ -125,9 +120,7 @@ class Verdicts:
             )
             raise
 
-    async def _take(  # noqa: PLR0911  one return an answer
-        self, asked: _Question
-    ) -> Resolved:
+    async def _take(self, asked: _Question) -> Resolved:  # noqa: PLR0911  one return an answer
         match asked.answer.verdict:
             case Verdict.HAPPENED:
                 return await self._happened(asked)
@@ -138,59 +131,40 @@ class Verdicts:
             case Verdict.SEND_AGAIN:
                 return await self._send_again(asked)
             case Verdict.GIVE_UP:
+                verify.must_be_open(asked.operation)
                 return await self._close(asked, never_send=True, check_s=WATCH_S[0])
             case Verdict.WAIT:
                 return await self._wait(asked)
             case Verdict.SEEN:
-                return await self._seen(asked)
+                verify.must_be_closed(asked.operation)
+                return await self._close(asked, check_s=WATCH_S[0])
 
     async def _happened(self, asked: _Question) -> Resolved:
-        effect = await self._fetched(asked)
-        if effect.marker is not None and effect.marker.operation_id != asked.operation.id:
-            raise VerdictRefused(
-                f"{effect.reference} carries the id of operation {effect.marker.operation_id}, "
-                f"not of {asked.operation.id}"
-            )
+        effect = await self._named(asked)
+        operation = asked.operation
+        verify.may_have_happened(operation, effect)
         stands = effect.liveness is Liveness.SUCCEEDED
-        correct = asked.operation.state is State.FAILED
-        if correct and not stands:
-            raise VerdictRefused(
-                f"{effect.reference} is {effect.provider_status}; the record can be corrected to "
-                "confirmed only once it has succeeded"
-            )
         return await self._close(
             asked,
-            state=State.CONFIRMED if stands else asked.operation.state,
+            state=State.CONFIRMED if stands else operation.state,
             in_doubt=False,
             failure_code=None,
             reference=effect.reference,
             provider_status=effect.provider_status,
-            correct=correct,
-            check_s=WATCH_S[0] if stands else asked.kind.waits.pending.first_s,
+            correct=operation.state is State.FAILED,
+            acknowledged=asked.escalation.reasons if stands else (),
+            check_s=WATCH_S[0] if stands else self._kind(asked).waits.pending.first_s,
         )
 
     async def _done_by_hand(self, asked: _Question) -> Resolved:
-        effect = await self._fetched(asked)
-        return await self._close(
-            asked,
-            never_send=True,
-            result={"done_by_hand": effect.reference},
-            check_s=WATCH_S[0],
-        )
+        effect = await self._named(asked)
+        verify.may_be_by_hand(asked.operation, effect)
+        linked = {"done_by_hand": effect.reference}
+        return await self._close(asked, never_send=True, result=linked, check_s=WATCH_S[0])
 
     async def _did_not_happen(self, asked: _Question) -> Resolved:
         sighting, case = await self._look(asked)
-        if case.seen in LIVE | {Seen.DUPLICATE, Seen.MISMATCH}:
-            raise VerdictRefused(
-                f"{asked.operation.provider} shows a living effect of this operation "
-                f"({case.seen.value.replace('_', ' ')})"
-            )
-        if case.settling:
-            raise VerdictRefused(
-                "an attempt may still take effect unseen; wait until it has settled "
-                f"({asked.operation.settled_at})"
-            )
-        _refuse_trouble(asked, sighting)
+        verify.can_not_have_happened(asked.operation, sighting, case)
         return await self._close(
             asked,
             state=State.FAILED,
@@ -201,38 +175,19 @@ class Verdicts:
         )
 
     async def _send_again(self, asked: _Question) -> Resolved:
-        operation = asked.operation
-        if operation.state in FINAL or operation.never_send:
-            raise VerdictRefused("the record is closed or given up; make a new proposal instead")
+        operation, answer = asked.operation, asked.answer
         sighting, case = await self._look(asked)
-        _refuse_trouble(asked, sighting)
-        reasons = [
-            why
-            for why, holds in {
-                "an effect of this operation lives at the provider": case.seen is not Seen.ABSENT
-                and case.seen is not Seen.BLIND,
-                "an attempt may still take effect unseen": case.settling,
-                f"a precondition is gone ({case.precondition})": case.precondition is not None,
-                "the target can't take the amount any more": case.remainder_too_small,
-                "the stored request is not what this code would send": case.drift,
-                "sending is held back": case.held is not None and case.held.value != "NOT_BEFORE",
-            }.items()
-            if holds
-        ]
-        if reasons:
-            raise VerdictRefused("not sent again: " + "; ".join(reasons))
-        answer = asked.answer
-        await self._close(
+        verify.may_be_sent_again(operation, sighting, case)
+        closed = await self._close(
             asked,
             renewal=Renewal(answer.by, sighting.at + SEND_AGAIN_FOR),
             acknowledged=(),
             check_s=self._timing.lease_s,
         )
-        fresh = await self._ledger.operation(operation.id)
         held = await self._ledger.claim_one(
             operation.id,
             self._worker,
-            case_version=fresh.case_version,
+            case_version=closed.operation.case_version,
             lease_s=self._timing.lease_s,
         )
         sent = await self._dispatcher.dispatch(held)
@@ -240,57 +195,21 @@ class Verdicts:
 
     async def _wait(self, asked: _Question) -> Resolved:
         now = await self._ledger.now()
-        until = asked.answer.until
-        ends = window_ends_at(asked.operation, asked.kind.capabilities.key)
-        if until is None or until <= now:
-            raise VerdictRefused("name a time in the future to wait until")
-        if ends is not None and until > ends > now:
-            raise VerdictRefused(
-                f"the key's window ends at {ends.isoformat()}; wait at most so long"
-            )
-        return await self._close(asked, acknowledged=(), check_s=(until - now).total_seconds())
+        wait_s = verify.seconds_to_wait(asked.operation, self._kind(asked), asked.answer.until, now)
+        return await self._close(asked, acknowledged=(), check_s=wait_s)
 
-    async def _seen(self, asked: _Question) -> Resolved:
-        doubts = [r for r in asked.escalation.reasons if r not in NEEDS_A_PERSON]
-        if doubts:
-            raise VerdictRefused(
-                f"{', '.join(doubts)} asks whether it happened; that needs an answer, not a nod"
-            )
-        return await self._close(asked, check_s=WATCH_S[0])
+    def _kind(self, asked: _Question) -> OperationType:
+        return self._registry.get(asked.operation.type)
 
-    async def _fetched(self, asked: _Question) -> Effect:
-        """The effect that the person named, as the provider has it, if it can be this one."""
-        reference, operation = asked.answer.reference, asked.operation
-        if not reference:
-            raise VerdictRefused("name the effect (`--reference re_…`)")
-        found = await asked.kind.fetch(operation, reference)
-        if isinstance(found, Trouble):
-            raise ProviderError(
-                f"{operation.provider} could not be asked about {reference} ({found.value}); "
-                "nothing was recorded, try again",
-                code="provider_unreachable",
-            )
-        if found is None:
-            raise VerdictRefused(f"{operation.provider} has no {reference}")
-        if not found.subject_matches or found.money != operation.subject.money:
-            raise VerdictRefused(
-                f"{reference} is not this operation's effect: it is {_told(found)}, "
-                f"this operation is {operation.subject.money} on {operation.subject.object_id}"
-            )
-        if found.liveness is Liveness.DEAD:
-            raise VerdictRefused(f"{reference} is {found.provider_status}: it had no effect")
-        other = await self._ledger.pool.row(
-            "used_reference", id=operation.id, reference=reference, provider=operation.provider
+    async def _named(self, asked: _Question) -> Effect:
+        return await verify.named_effect(
+            asked.operation, self._kind(asked), self._ledger, asked.answer.reference
         )
-        if other is not None:
-            raise VerdictRefused(f"{reference} is the effect of operation {other['id']} already")
-        return found
 
     async def _look(self, asked: _Question) -> tuple[Sighting, Case]:
-        sighting = await observe(
-            asked.operation, asked.kind, self._ledger, self._timing, self._limits
-        )
-        return sighting, assess(asked.operation, sighting.look, sighting.world, sighting.at)
+        operation, kind = asked.operation, self._kind(asked)
+        sighting = await observe(operation, kind, self._ledger, self._timing, self._limits)
+        return sighting, assess(operation, sighting.look, sighting.world, sighting.at)
 
     async def _close(
         self, asked: _Question, *, renewal: Renewal | None = None, **changes: Any
@@ -313,27 +232,29 @@ class Verdicts:
             failure_code=operation.failure_code,
             told={"note": answer.note, "named": answer.reference},
         )
-        await self._ledger.escalations.answer(
-            asked.escalation.id,
-            replace(write, **changes),
-            by=answer.by,
-            verdict=answer.verdict.value,
-            note=answer.note,
-            renewal=renewal,
-        )
+        await self._record(asked, replace(write, **changes), renewal)
         return Resolved(await self._ledger.operation(operation.id))
 
-
-def _refuse_trouble(asked: _Question, sighting: Sighting) -> None:
-    trouble = sighting.look.trouble
-    if trouble is not None:
-        raise ProviderError(
-            f"{asked.operation.provider} could not be asked ({trouble.value}); nothing was "
-            "recorded, try again",
-            code="provider_unreachable",
-        )
-
-
-def _told(effect: Effect) -> str:
-    where = "the same target" if effect.subject_matches else "another target or mode"
-    return f"{effect.money} on {where}"
+    async def _record(
+        self, asked: _Question, write: DecisionWrite, renewal: Renewal | None
+    ) -> None:
+        """Write the verdict; a worker that only looked at the operation meanwhile is no matter."""
+        operation, answer = asked.operation, asked.answer
+        while True:
+            try:
+                await self._ledger.escalations.answer(
+                    asked.escalation.id,
+                    write,
+                    by=answer.by,
+                    verdict=answer.verdict.value,
+                    note=answer.note,
+                    renewal=renewal,
+                )
+            except StaleFence:
+                fresh = await self._ledger.operation(operation.id)
+                known = (operation.case_version, operation.state)
+                if (fresh.case_version, fresh.state) != known:
+                    raise StaleCase(operation.id, operation.case_version) from None
+                write = replace(write, operation=fresh)
+            else:
+                return

@@ -1,4 +1,4 @@
-"""A batch of items as JSON Lines: one object of parameters a line. Nothing is guessed or coerced."""
+"""A batch of items as JSON Lines: one object of parameters a line. Nothing is guessed."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -29,6 +29,8 @@ class WorkerProcess:
         self._settings = settings
         self._checkpoint = checkpoint
         self._stop = asyncio.Event()
+        self._passing = asyncio.Lock()
+        self._beating = asyncio.Lock()
         self._fenced: WorkerFenced | None = None
 
     def stop(self) -> None:
@@ -55,23 +57,28 @@ class WorkerProcess:
         try:
             await self._stop.wait()
             scheduler.remove_job("orphans")
-            await self._passes.drain()
+            async with self._passing:  # a pass that has begun may still claim: that is in flight
+                await self._passes.drain()
         finally:
-            scheduler.shutdown(wait=False)
+            scheduler.pause()
+            async with self._beating:  # a beat that has begun is not broken off
+                scheduler.shutdown(wait=False)
         if self._fenced is not None:
             raise self._fenced
         await self._leave()
 
     async def _orphans(self) -> None:
         try:
-            while not self._stop.is_set() and await self._passes.orphans():
-                pass
+            async with self._passing:
+                while not self._stop.is_set() and await self._passes.orphans():
+                    pass
         except DatabaseUnreachable as error:
             _log.warning("%s", error)
 
     async def _beat(self) -> None:
         try:
-            await self._passes.beat()
+            async with self._beating:
+                await self._passes.beat()
         except WorkerFenced as error:
             self._fenced = error
             self._stop.set()

@@ -11,11 +11,11 @@ import click
 from ledger.commands import Authorized, Revocation
 from ledger.errors import InvalidInput
 from ledger.model import Money, Operation
+from sidecar import words
 from sidecar.authorizing import Wanted
 from sidecar.authorizing import authorize as authorize_batch
 from sidecar.batch import read_batch
 from sidecar.cli import as_json as document
-from sidecar.cli import words
 from sidecar.cli.base import Cli, an_id, by_option, console, emit, json_option, run
 from sidecar.inquiries import Inquiries
 from sidecar.plain import plain

@@ -4,8 +4,7 @@ import asyncio
 import getpass
 import json
 import os
-from collections.abc import AsyncGenerator, Callable, Coroutine, Mapping
-from contextlib import asynccontextmanager
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final, ParamSpec, TypeVar
@@ -16,11 +15,8 @@ from rich.console import Console
 from rich.table import Table
 
 from ledger.errors import InvalidInput
-from ledger.postgres.ledger import Ledger
-from ledger.postgres.search import Search
 from sidecar.plain import plain
 from sidecar.settings import Settings, load
-from sidecar.wiring import open_ledger
 
 WIDE: Final = 140
 """Columns where nobody says how wide the output is: a pipe, a file."""
@@ -47,21 +43,6 @@ class Cli:
         if self.home is not None:
             typed["home"] = self.home
         return load(**typed)
-
-
-@dataclass(frozen=True, slots=True)
-class Books:
-    """The ledger, and the searches over it."""
-
-    ledger: Ledger
-    search: Search
-
-
-@asynccontextmanager
-async def books(settings: Settings) -> AsyncGenerator[Books]:
-    """Open the ledger for reading, without a running sidecar and without the provider."""
-    async with open_ledger(settings) as ledger, Search(ledger.database) as search:
-        yield Books(ledger, search)
 
 
 def console(*, stderr: bool = False) -> Console:

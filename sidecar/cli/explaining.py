@@ -8,9 +8,10 @@ import click
 from ledger.model import Attempt, Operation, Outcome, State
 from recovery.dossier import ANSWERS
 from recovery.words import explain as explain_code
+from sidecar import words
+from sidecar.books import books
 from sidecar.cli import as_json as document
-from sidecar.cli import words
-from sidecar.cli.base import Cli, books, console, emit, json_option, run
+from sidecar.cli.base import Cli, console, emit, json_option, run
 from sidecar.cli.reading import Shown, read
 from sidecar.plain import plain
 
@@ -88,7 +89,8 @@ def _until(moment: datetime, now: datetime) -> str:
 
 def _attempted(attempt: Attempt, now: datetime) -> str:
     answer = attempt.answer
-    began = f"Attempt {attempt.number} at {words.clock(attempt.started_at, now)} by {plain(attempt.process)}"
+    at = words.clock(attempt.started_at, now)
+    began = f"Attempt {attempt.number} at {at} by {plain(attempt.process)}"
     if answer is None:
         return f"{began}: no outcome was ever recorded, so it may have taken effect."
     detail = "" if answer.code is None else f" ({plain(answer.code)})"
@@ -133,14 +135,18 @@ def _here(operation: Operation) -> str:
         case State.FAILED:
             reason = operation.failure_code or "REJECTED"
             return f"It ended without effect: {plain(reason)}. {plain(_in_words(reason))}"
-        case State.SENT if operation.never_send:
-            return "It was given up: it stays as it is, is watched, and never leaves again."
-        case State.SENT if operation.escalated:
-            return "Nothing is sent before the question is answered."
-        case State.SENT if operation.in_doubt:
-            return "Whether it took effect is not known yet."
         case State.SENT:
-            return "It has been sent, and its end is not recorded yet."
+            return _open_end(operation)
+
+
+def _open_end(operation: Operation) -> str:
+    if operation.never_send:
+        return "It was given up: it stays as it is, is watched, and never leaves again."
+    if operation.escalated:
+        return "Nothing is sent before the question is answered."
+    if operation.in_doubt:
+        return "Whether it took effect is not known yet."
+    return "It has been sent, and its end is not recorded yet."
 
 
 def _next(operation: Operation, now: datetime) -> str:

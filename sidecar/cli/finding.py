@@ -6,7 +6,7 @@ from uuid import UUID
 from ledger.errors import InvalidInput, UnknownOperation
 from ledger.escalations import Escalation
 from ledger.postgres.search_values import Filters
-from sidecar.cli.base import Books
+from sidecar.books import Books
 
 
 class AmbiguousId(InvalidInput):

@@ -12,10 +12,11 @@ from ledger.postgres.search import Search
 from recovery.dossier import ANSWERS
 from recovery.verdicts import AnswerGiven, Resolved, Verdict
 from recovery.words import explain
+from sidecar import words
+from sidecar.books import Books, books
 from sidecar.cli import as_json as document
-from sidecar.cli import words
 from sidecar.cli.authorizing import a_span
-from sidecar.cli.base import Books, Cli, books, by_option, console, emit, json_option, run, table
+from sidecar.cli.base import Cli, by_option, console, emit, json_option, run, table
 from sidecar.cli.finding import find_escalation
 from sidecar.cli.reading import a_time
 from sidecar.identity import passing_worker

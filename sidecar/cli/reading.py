@@ -11,9 +11,10 @@ from ledger.escalations import Escalation
 from ledger.model import Attempt, Operation, State
 from ledger.postgres.escalations import UnknownEscalation
 from ledger.postgres.search_values import Decided, Filters, Page, Told, Totals
+from sidecar import words
+from sidecar.books import Books, books
 from sidecar.cli import as_json as document
-from sidecar.cli import words
-from sidecar.cli.base import Books, Cli, books, console, emit, json_option, run, table
+from sidecar.cli.base import Cli, console, emit, json_option, run, table
 from sidecar.cli.finding import find_operation
 from sidecar.plain import plain
 

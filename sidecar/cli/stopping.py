@@ -8,8 +8,8 @@ import click
 
 from ledger.errors import InvalidInput
 from ledger.postgres.switches import Brake
+from sidecar import words
 from sidecar.cli import as_json as document
-from sidecar.cli import words
 from sidecar.cli.base import Cli, by_option, console, emit, json_option, run, table
 from sidecar.plain import plain
 from sidecar.wiring import open_ledger
@@ -24,9 +24,7 @@ def brake() -> None:
 
 def _scope(text: str) -> str:
     if not _SCOPE.fullmatch(text):
-        raise InvalidInput(
-            f"{plain(text)!r} is no scope; use all, provider:NAME or type:NAME, as type:stripe.refund"
-        )
+        raise InvalidInput(f"{plain(text)!r} is no scope; use all, provider:NAME or type:NAME")
     return text
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import random
+from collections.abc import Sequence
 from typing import Any, Final, cast
 
 import pytest
@@ -32,7 +33,7 @@ def shuffled(value: Any, chance: random.Random) -> Any:
         chance.shuffle(items)
         return {key: shuffled(inner, chance) for key, inner in items}
     if isinstance(value, list):
-        return [shuffled(inner, chance) for inner in cast("list[Any]", value)]
+        return [shuffled(inner, chance) for inner in cast("Sequence[Any]", value)]
     return value
 
 

@@ -159,3 +159,13 @@ async def test_an_answer_recorded_many_times_at_once_is_told_once(ledgers: list[
     )
     assert {result.held for result in results} == {True}
     assert (await history(ledgers[0], held.id)).count("answered") == 1
+
+
+async def test_a_revocation_names_what_it_stopped_and_what_had_left(ledger: Ledger) -> None:
+    """What had ended before without ever leaving is neither."""
+    me = worker()
+    ended, left, waiting = await due(ledger, "ch_1", "ch_2", "ch_3", by=me)
+    await ledger.apply_decision(decision(ended, state=State.FAILED), actor=me.name)
+    await ledger.begin_attempt(sending(left, me))
+    revocation = await ledger.revoke(ended.authorization.id, by="person:amaia", reason="test")
+    assert (revocation.stopped, revocation.had_left) == ((waiting.id,), (left.id,))

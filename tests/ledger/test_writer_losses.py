@@ -10,10 +10,18 @@ from typing import Final
 import pytest
 
 from ledger.commands import Authorized, Worker
-from ledger.model import Attempt, Operation
+from ledger.model import Answer, Attempt, Operation, Outcome, State
 from ledger.postgres.attempt_writes import Recorded
+from ledger.postgres.clock import mark_test_database, set_clock
 from ledger.postgres.ledger import Ledger
-from tests.support.ledgers import authorize, ledger_at, new_operation, sending, worker
+from tests.support.ledgers import (
+    LEASE_S,
+    authorize,
+    ledger_at,
+    new_operation,
+    sending,
+    worker,
+)
 from tests.support.proxy import Loss, Proxy, proxied
 from tests.support.waiting import commits_held, holding
 from tests.support.writes import decision, due, history, query, recording, sent
@@ -157,3 +165,21 @@ async def test_a_batch_that_outlives_its_connection_writes_nothing_twice(
     for each in held:
         assert (await history(ledger, each.id)).count(kind) == 1
         assert len((await ledger.operation(each.id)).attempts) == 1
+
+
+async def test_a_second_send_at_the_same_moment_is_told_apart(proxy: tuple[Proxy, Ledger]) -> None:
+    """The clock stands still between an unsent attempt and the next, whose answer is lost."""
+    between, ledger = proxy
+    me = worker()
+    [held] = await sent(ledger, by=me)
+    async with ledger.pool.connection() as connection:
+        await mark_test_database(connection)
+        await set_clock(connection, (await ledger.operation(held.id)).attempts[0].started_at)
+    unsent = recording(held, Answer(Outcome.NOT_SENT), state=State.SENT, check_s=-1)
+    await ledger.record_answer(unsent, actor=me.name)
+    [again] = await ledger.claim(me, share=1, lease_s=LEASE_S)
+    between.loss = Loss.ANSWER
+    attempt = await ledger.begin_attempt(sending(again, me))
+    assert between.lost == 1
+    first, second = (await ledger.operation(held.id)).attempts
+    assert (attempt, first.started_at) == (second, second.started_at)

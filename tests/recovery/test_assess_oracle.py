@@ -39,6 +39,8 @@ DAY_S: Final = 24 * HOUR
 LONGEST_S: Final = 5 + 30 + 180
 """From an attempt's start to its effect: send budget, kernel, provider."""
 
+NEVER: Final = 1000 * HOUR
+
 LAG_S: Final = 10
 """What the look-up promises; the truth lags between nothing and this."""
 
@@ -88,6 +90,7 @@ class Provider:
     """Keys are a credential's own."""
     prunes: bool
     """Keys are gone after a day; else they stay."""
+    refuses_from: float
     refuses_until: float
     saved: dict[str, tuple[float, str | None]] = field(
         default_factory=dict[str, tuple[float, str | None]]
@@ -104,7 +107,7 @@ class Provider:
             if not self.prunes or now - since < DAY_S:
                 return saved
         reference = None
-        if now >= self.refuses_until:
+        if not self.refuses_from <= now < self.refuses_until:
             reference = f"re_{len(self.effects) + 1}"
             self.effects[reference] = (now, sending.dies)
         self.saved[key] = (now, reference)
@@ -135,7 +138,8 @@ class Truth:
     capabilities: Capabilities
     scoped: bool
     prunes: bool
-    refuses_until: float
+    refuses: tuple[float, float]
+    """From when until when the endpoint says no for good."""
     lag_s: float
     sendings: tuple[Sending, ...]
     strangers: tuple[Stranger, ...]
@@ -151,7 +155,7 @@ class Truth:
     def play(self, *, until: float, again: bool = False) -> tuple[Provider, dict[int, str | None]]:
         """Let the provider act on everything that arrives until then, in order of arrival."""
         provider = Provider(
-            self.capabilities.key is not None, self.scoped, self.prunes, self.refuses_until
+            self.capabilities.key is not None, self.scoped, self.prunes, *self.refuses
         )
         arriving = {i: s for i, s in enumerate(self.sendings) if s.fate is Fate.ARRIVED}
         if again:
@@ -195,9 +199,7 @@ def recorded(truth: Truth) -> Operation:
             )
         )
     made = operation(*attempts, snapshot={"references": _snapshot(truth)})
-    endless = replace(
-        made.authorization, authorized_until=at(1000 * HOUR), resend_until=at(1000 * HOUR)
-    )
+    endless = replace(made.authorization, authorized_until=at(NEVER), resend_until=at(NEVER))
     return replace(made, authorization=endless)
 
 
@@ -256,7 +258,7 @@ MARKERS: Final = st.sampled_from(
 @st.composite
 def truths(draw: st.DrawFn, trouble: st.SearchStrategy[Trouble | None]) -> Truth:
     """Draw a world."""
-    capabilities = draw(st.sampled_from([KEYED, KEYED, SPANNING, KEYLESS]))
+    capabilities = draw(st.sampled_from([KEYED, SPANNING, KEYLESS]))
     sendings: list[Sending] = []
     moment = 0.0
     for _ in range(draw(st.integers(0, 4))):
@@ -272,12 +274,12 @@ def truths(draw: st.DrawFn, trouble: st.SearchStrategy[Trouble | None]) -> Truth
                 told_ambiguous=draw(st.booleans()),
             )
         )
-    now = moment + draw(PAUSES)
+    now = moment + draw(st.one_of(st.floats(0.1, LONGEST_S), PAUSES))
     return Truth(
         capabilities=capabilities,
         scoped=capabilities is not SPANNING and draw(st.booleans()),
         prunes=draw(st.booleans()),
-        refuses_until=draw(st.sampled_from([0.0, 0.0, now / 2, now, 1000 * HOUR])),
+        refuses=draw(st.sampled_from([(0, 0), (0, now / 2), (now / 2, NEVER), (0, NEVER)])),
         lag_s=draw(st.floats(0, LAG_S)),
         sendings=tuple(sendings),
         strangers=tuple(

@@ -178,7 +178,6 @@ async def test_an_unreachable_provider_is_asked_about_once(stripe_world: StripeW
     assert ended(await stripe_world.read(operation)) == (State.CONFIRMED, None)
 
 
-
 async def cancelling(world: StripeWorld) -> Operation:
     """One authorized cancellation."""
     [operation] = await world.authorize("stripe.subscription_cancel", {"subscription": "sub_1"})

@@ -62,7 +62,9 @@ class StripeType(ABC):
     risk: Risk = Risk.IRREVERSIBLE
     capabilities: Capabilities
     waits: Waits
+    words: Words
     method: ClassVar[str]
+    parameters: ClassVar[type[Parameters]]
 
     def __init__(self, api: StripeApi) -> None:
         self.api = api

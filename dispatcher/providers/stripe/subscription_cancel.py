@@ -43,7 +43,8 @@ class StripeSubscriptionCancel(StripeType):
         many="subscriptions",
         undo=None,
         about="Ends a Stripe subscription at once, not at the end of its period. It can't be "
-        "undone; the customer would have to subscribe again. It may need a person's approval first.",
+        "undone; the customer would have to subscribe again. It may need a person's approval "
+        "first.",
     )
 
     def __init__(self, api: StripeApi) -> None:

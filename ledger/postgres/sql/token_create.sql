@@ -1,0 +1,6 @@
+-- Parameters: id, hash, name, role, by, lasts_s, once.
+INSERT INTO tokens (id, hash, name, role, created_at, created_by, expires_at, once)
+SELECT %(id)s::uuid, %(hash)s::bytea, %(name)s::text, %(role)s::text, at, %(by)s::text,
+       at + make_interval(secs => %(lasts_s)s::double precision), %(once)s::boolean
+  FROM (SELECT ledger_now() AS at) AS clock
+RETURNING id, name, role, created_at, created_by, expires_at, revoked_at, used_at, once;

@@ -1,0 +1,1 @@
+"""`outlive demo`: the main job on real input, with an agent that is killed in the middle."""
