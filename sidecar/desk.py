@@ -1,5 +1,6 @@
 """Where every door brings what an agent wants, and asks how it stands: HTTP, and MCP alike."""
 
+import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
@@ -85,19 +86,60 @@ class Desk:
     ) -> Standing:
         """How one operation stands, waited for; known from the moment it is proposed.
 
+        Where a person changed the request, it is the newer version that is told of.
+
         Raises:
             UnknownOperation: There is none, or none that the caller may see.
         """
         place = await self._ledger.pool.row("place_of_operation", id=operation_id)
         if place is None or sees_only not in {None, place["requested_by"]}:
             raise UnknownOperation(operation_id)
-        await self._waits.until_ended(Of.OPERATION, operation_id, most_s=wait_s)
-        return await self._standing(place["proposal_id"], only=[operation_id])
+        first: UUID = place["proposal_id"]
+        clock = asyncio.get_running_loop().time
+        until_s = clock() + wait_s
+        newest = await self._newest(first)
+        while True:
+            waited_for = newest
+            of, id_ = (
+                (Of.OPERATION, operation_id)
+                if waited_for.id == first
+                else (Of.PROPOSAL, waited_for.id)
+            )
+            await self._waits.until_ended(of, id_, most_s=until_s - clock())
+            newest = await self._newest(waited_for.id)
+            if newest.id == waited_for.id or clock() >= until_s:
+                return await self._standing(
+                    newest.id, only=[operation_id] if newest.id == first else None
+                )
+
+    async def _newest(self, proposal_id: UUID) -> Proposal:
+        """The version that took its place last."""
+        proposal = await self._ledger.proposals.get(proposal_id)
+        while proposal.superseded_by is not None:
+            try:
+                proposal = await self._ledger.proposals.get(proposal.superseded_by)
+            except UnknownProposal:  # the newer one is being written this moment
+                break
+        return proposal
 
     async def _standing(self, proposal_id: UUID, *, only: Sequence[UUID] | None = None) -> Standing:
-        proposal = await self._ledger.proposals.get(proposal_id)
+        proposal = await self._as_of_now(await self._ledger.proposals.get(proposal_id))
         operations: list[Operation] = []
         if proposal.state is ProposalState.APPROVED:
             operations = await self._ledger.operations(only or proposal.operation_ids)
             operations.sort(key=lambda operation: operation.item)
         return Standing(proposal, tuple(operations), tool_result(proposal, operations))
+
+    async def _as_of_now(self, proposal: Proposal) -> Proposal:
+        """A proposal whose time is up has lapsed, whether or not a worker has written it yet."""
+        if proposal.state is not ProposalState.AWAITING or proposal.expires_at is None:
+            return proposal
+        if proposal.expires_at > await self._ledger.now():
+            return proposal
+        return replace(
+            proposal,
+            state=ProposalState.EXPIRED,
+            decided_by="ledger",
+            decided_at=proposal.expires_at,
+            reason="nobody decided in time",
+        )

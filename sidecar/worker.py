@@ -61,7 +61,8 @@ class WorkerProcess:
                 await self._passes.drain()
         finally:
             scheduler.pause()
-            async with self._beating:  # a beat that has begun is not broken off
+            await asyncio.sleep(0)  # a beat that was due begins
+            async with self._beating:  # and is not broken off: APScheduler cancels what runs
                 scheduler.shutdown(wait=False)
         if self._fenced is not None:
             raise self._fenced

@@ -220,7 +220,12 @@ class _Stage:
         if case.step in ANYWHERE:
             turn = chance.randrange(1, CALLS_MOST)
         victim = await self._start("victim", step=step, turn=turn, signal_number=number)
-        await self._until("the victim's step", _settled, until=victim.halted)
+        anywhere = case.step in ANYWHERE
+        await self._until(
+            f"the victim at {case.step}",
+            _settled if anywhere else lambda _: False,
+            until=victim.halted,
+        )
         self._played.reached = victim.halted.is_set()
         if victim.status is not None and victim.status >= 0:
             raise Stuck(f"the victim ended by itself, with status {victim.status}")

@@ -80,7 +80,7 @@ def story(verdict: Verdict, command: str) -> str:
     lines.append("   history:")
     lines += [f"     {e['seq']} {e['at']} {e['kind']} {e['actor']} {_short(e)}" for e in played.events]
     lines.append(f"   workers ended: {played.statuses}")
-    lines.append("   " + "\n   ".join(played.log.splitlines()[-60:]))
+    lines.append("   " + "\n   ".join(played.log.splitlines()[-90:]))
     return "\n".join(lines)
 
 

@@ -1,0 +1,52 @@
+"""`make lock`: pin every package that running, testing and checking needs, with its hashes.
+
+Reads `pyproject.toml`, keeps the pins of `requirements.lock` where they still fit, and writes
+that file anew. Needs the package index that pip is set up for.
+"""
+
+import subprocess
+import sys
+import tempfile
+import tomllib
+import venv
+from pathlib import Path
+
+ROOT = Path(__file__).parents[1]
+PIP_TOOLS = "pip-tools==7.6.2"
+QUIET = (
+    "--quiet --no-header --no-annotate --no-emit-index-url --no-emit-find-links"
+    " --no-emit-trusted-host --strip-extras --allow-unsafe --generate-hashes"
+)
+
+
+def wanted() -> list[str]:
+    """Every requirement of the project: its own, those of its extras, those of developers."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    extras = project["project"].get("optional-dependencies", {})
+    return [
+        *project["project"]["dependencies"],
+        *(one for extra in extras.values() for one in extra),
+        *project["dependency-groups"]["dev"],
+        *project["build-system"]["requires"],
+    ]
+
+
+def main() -> int:
+    """Lock, in an environment of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        home = Path(folder)
+        venv.create(home / "venv", with_pip=True)
+        programs = home / "venv" / "bin"
+        subprocess.run([programs / "pip", "install", "--quiet", PIP_TOOLS], check=True)
+        source = home / "requirements.in"
+        source.write_text("\n".join(wanted()) + "\n")
+        target = ROOT / "requirements.lock"
+        done = subprocess.run(
+            [programs / "pip-compile", *QUIET.split(), "--output-file", target, source],
+            check=False,
+        )
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,36 @@
+"""The parts that endpoints need, put together by whoever serves."""
+
+from dataclasses import dataclass
+
+from ledger.postgres.ledger import Ledger
+from ledger.postgres.search import Search
+from recovery.verdicts import Verdicts
+from sidecar.desk import Desk
+from sidecar.http.limits import Buckets
+from sidecar.http.measures import Measures
+from sidecar.policy_file import PolicyFile
+from sidecar.proposing import Proposer
+from sidecar.registry import Types
+from sidecar.tokens import Tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Doors:
+    """Everything behind the HTTP door."""
+
+    ledger: Ledger
+    search: Search
+    types: Types
+    desk: Desk
+    proposer: Proposer
+    verdicts: Verdicts
+    tokens: Tokens
+    policy: PolicyFile
+    measures: Measures
+    buckets: Buckets
+    hosts: frozenset[str]
+    """Names under which this server may be addressed, in lower case, without port."""
+    webhook_secrets: tuple[str, ...]
+    """Stripe's signing secrets: during a roll the old one counts as well."""
+    heartbeat_ttl_s: float
+    public_url: str
