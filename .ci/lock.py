@@ -1,3 +1,4 @@
+# ruff: noqa: INP001  a script, no package
 """`make lock`: pin every package that running, testing and checking needs, with its hashes.
 
 Reads `pyproject.toml`, keeps the pins of `requirements.lock` where they still fit, and writes
@@ -37,11 +38,12 @@ def main() -> int:
         home = Path(folder)
         venv.create(home / "venv", with_pip=True)
         programs = home / "venv" / "bin"
-        subprocess.run([programs / "pip", "install", "--quiet", PIP_TOOLS], check=True)
+        install = [programs / "pip", "install", "--quiet", PIP_TOOLS]
+        subprocess.run(install, check=True)  # noqa: S603  fixed words
         source = home / "requirements.in"
         source.write_text("\n".join(wanted()) + "\n")
         target = ROOT / "requirements.lock"
-        done = subprocess.run(
+        done = subprocess.run(  # noqa: S603  fixed words
             [programs / "pip-compile", *QUIET.split(), "--output-file", target, source],
             check=False,
         )

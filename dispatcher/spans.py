@@ -13,7 +13,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Link, Span, SpanKind, Status, StatusCode
 
 from dispatcher import trace_names as names
-from dispatcher.tracing import Started, Tracing, about, continued, here, last_attempt, parent
+from dispatcher.tracing import Started, Tracing, about, continued, here, label, last_attempt, parent
 from ledger.errors import GateStop
 from ledger.model import Answer, Attempt, Operation, Outcome, State
 
@@ -85,7 +85,7 @@ class DispatchTrace:
             {
                 names.OPERATION_TYPE: self._operation.type,
                 names.ATTEMPT_OUTCOME: answer.outcome.value,
-                names.ATTEMPT_CODE: answer.code or "",
+                names.ATTEMPT_CODE: label(answer.code),
             },
         )
         self._dispatch.end()

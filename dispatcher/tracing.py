@@ -5,6 +5,7 @@ fails; whatever an exporter does, it does in a thread of its own.
 """
 
 import hashlib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -21,6 +22,7 @@ from ledger.model import Operation
 
 _W3C: Final = TraceContextTextMapPropagator()
 _HASH_DIGITS: Final = 16
+_LABEL: Final = re.compile(r"[a-z]{1,20}(?:_[a-z]{1,20}){0,5}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,6 +92,13 @@ def parent(operation: Operation) -> Context | None:
 def continued(traceparent: str | None) -> Context:
     """The context of a W3C header; an empty one for anything else."""
     return _W3C.extract({} if traceparent is None else {"traceparent": traceparent}, Context())
+
+
+def label(code: str | None) -> str:
+    """A provider's code as the label of a figure: bounded, and no place for a secret."""
+    if code is None:
+        return ""
+    return code if _LABEL.fullmatch(code) else "other"
 
 
 def here() -> str | None:

@@ -137,8 +137,8 @@ def seconds_to_wait(
     operation: Operation, kind: OperationType, until: datetime | None, now: datetime
 ) -> float:
     """How long *wait until* waits: at most to the end of the key's window, while that is open."""
-    if until is None or until <= now:
-        raise VerdictRefused("name a time in the future to wait until")
+    if until is None or until.tzinfo is None or until <= now:
+        raise VerdictRefused("name a time in the future to wait until, with its zone")
     ends = window_ends_at(operation, kind.capabilities.key)
     if ends is not None and until > ends > now:
         raise VerdictRefused(f"the key's window ends at {ends.isoformat()}; wait at most so long")

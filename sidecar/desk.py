@@ -48,6 +48,11 @@ class Desk:
         self._waits = waits
         self._worker = worker
 
+    @property
+    def waiting(self) -> int:
+        """How many callers wait now."""
+        return self._waits.count
+
     async def propose(self, wanted: Wanted, *, wait_s: float | None = None) -> Standing:
         """Take a request in; what the policy approves is sent at once.
 

@@ -144,7 +144,9 @@ def of_totals(totals: Totals) -> list[Finding]:
     """Doubt and open questions."""
     doubt, asked = totals.in_doubt.count, totals.open_escalations
     return [
-        Finding("in doubt", Level.OK, f"{doubt:,} operation(s); recovery is at them"),
+        Finding("in doubt", Level.OK, "nothing")
+        if not doubt
+        else Finding("in doubt", Level.OK, f"{doubt:,} operation(s); workers find out"),
         Finding("questions", Level.OK, "none is open")
         if not asked
         else Finding(

@@ -70,7 +70,9 @@ class Waits:
             while self._waiting:
                 try:
                     rows = await self._pool.rows(
-                        "ended", operations=self._ids(Of.OPERATION), proposals=self._ids(Of.PROPOSAL)
+                        "ended",
+                        operations=self._ids(Of.OPERATION),
+                        proposals=self._ids(Of.PROPOSAL),
                     )
                 except DatabaseUnreachable as error:
                     _log.warning("waiting reads: %s", error)

@@ -25,3 +25,9 @@ class LangfuseUnreachable(OutliveError):
     """Langfuse does not answer, refuses us, or answers nonsense."""
 
     code = "langfuse_unreachable"
+
+
+class CollectorUnreachable(OutliveError):
+    """The collector does not answer, or refuses."""
+
+    code = "collector_unreachable"

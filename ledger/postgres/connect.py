@@ -24,6 +24,9 @@ _SESSION: Final = (
 )
 _WRITER_SESSION: Final = _SESSION + " -c plan_cache_mode=force_generic_plan"
 
+_LOST: Final = (psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout)
+"""The connection is gone. The second: this process stood still inside a transaction."""
+
 
 @dataclass(frozen=True, slots=True)
 class Database:
@@ -96,7 +99,7 @@ class Pool:
         try:
             async with self._pool.connection() as connection:
                 yield connection
-        except (PoolTimeout, psycopg.OperationalError) as error:
+        except (PoolTimeout, *_LOST) as error:
             raise unreachable(error) from error
         except psycopg.DatabaseError as error:
             raise refused(error) from error

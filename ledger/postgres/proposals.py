@@ -219,6 +219,11 @@ class Proposals:
             raise UnknownProposal(proposal_id)
         return _proposal(rows[0])
 
+    async def several(self, proposal_ids: Sequence[UUID]) -> list[Proposal]:
+        """Read several, the oldest first; unknown ids are left out."""
+        rows = await self._pool.rows("read_proposals", ids=list(proposal_ids))
+        return [_proposal(row) for row in rows]
+
     async def items(self, proposal_id: UUID) -> list[Item]:
         """Its items, in order; none for what the policy approved at once."""
         rows = await self._pool.rows("read_items", id=proposal_id)

@@ -281,3 +281,13 @@ moves = Table(
     Column("before", Text, primary_key=True),
     Column("after", Text, primary_key=True),
 )
+fact_cursors = Table(
+    "fact_cursors",
+    metadata,
+    Column("consumer", Text, primary_key=True),
+    Column("xid", Xid8, nullable=False),
+    Column("operation_id", Uuid, nullable=False),
+    Column("seq", BigInteger, nullable=False),
+    Column("holder", Uuid, nullable=False),
+    Column("held_until", TIME, nullable=False),
+)

@@ -1,6 +1,7 @@
 """`outlive authorize` and `outlive revoke`: a person's word, before and after."""
 
 import re
+import sys
 from collections.abc import Sequence
 from datetime import timedelta
 from pathlib import Path
@@ -63,7 +64,7 @@ def authorize(cli: Cli, /, *, file: Path, as_json: bool, **given: Any) -> None:
         raise click.BadParameter("use visible characters", param_hint="--key")
     wanted = Wanted(
         kind=given["kind"],
-        batch=read_batch(file, click.get_binary_stream("stdin")),
+        batch=read_batch(file, sys.stdin.buffer),
         key=key,
         by=given["by"],
         reason=given["reason"],

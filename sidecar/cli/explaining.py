@@ -83,8 +83,9 @@ def _approved(operation: Operation, now: datetime) -> str:
 
 
 def _until(moment: datetime, now: datetime) -> str:
-    end = "until" if moment > now else "no more, it ended"
-    return f"{end} {words.when(moment, now)}"
+    if moment > now:
+        return f"until {words.clock(moment, now)} (in {words.span((moment - now).total_seconds())})"
+    return f"no more, since {words.clock(moment, now)}"
 
 
 def _attempted(attempt: Attempt, now: datetime) -> str:

@@ -42,7 +42,8 @@ def up(cli: Cli, /) -> None:
                     update={"stripe_url": found.api, "stripe_api_key": SecretStr(found.key)}
                 )
                 _say(_NO_KEY)
-                _say(f"sandbox   {found.api} (key {found.key}), control {found.control}")
+                _say(f"sandbox   export OUTLIVE_STRIPE_URL={found.api} STRIPE_API_KEY={found.key}")
+                _say(f"          its control, to seed charges and arm faults: {found.control}")
             await _serve(chosen, _tell)
 
     run(work())

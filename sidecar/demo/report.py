@@ -64,7 +64,9 @@ def _story(operation: Operation, played: Played) -> str:
         return f"{_WORDS[fate]} ({codes})"
     by_agent = any(a.process.startswith(played.agent) for a in operation.attempts)
     return (
-        "sent by the agent, answered" if by_agent else "left by the agent; sent by the second process"
+        "sent by the agent, answered"
+        if by_agent
+        else "left by the agent; sent by the second process"
     )
 
 

@@ -179,6 +179,8 @@ def makes_sense(case: Case) -> bool:
     if case.step in ASKING:
         asked = (case.send, case.world) in _ASKED
         return asked and (case.kind is Kind.REFUND or case.world is World.REVOKED)
+    if case.world_comes_first and case.world is World.OUTAGE:
+        return False  # its own successor is the first to notice
     if case.step == "answer_begun":
         return case.send not in {Send.RESET_BEFORE, Send.RESET_AFTER, Send.SLOW}
     if case.step in ANSWERED:

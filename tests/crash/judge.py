@@ -71,7 +71,7 @@ def judge(played: Played) -> Verdict:
     faults = (
         *_stuck(played, operation),
         *_duplicates(live),
-        *_losses(operation, live, questions),
+        *_losses(operation, live, questions, satisfied=_satisfied(played)),
         *_wrong(operation, ours, live),
         *_unsafe(played, operation),
         *_fell(played),
@@ -106,12 +106,21 @@ def _duplicates(live: list[dict[str, Any]]) -> Iterator[Fault]:
         yield Fault(Wrong.DUPLICATE, f"{len(live)} effects of one operation")
 
 
+def _satisfied(played: Played) -> bool:
+    """A state that was set is there, whoever set it: after doubt that counts as ours."""
+    return any(_is_cancel(effect) for effect in played.journal)
+
+
 def _losses(
-    operation: Operation, live: list[dict[str, Any]], questions: tuple[str, ...]
+    operation: Operation,
+    live: list[dict[str, Any]],
+    questions: tuple[str, ...],
+    *,
+    satisfied: bool,
 ) -> Iterator[Fault]:
     """A record that denies an effect, or claims one; in front of a person it is known."""
     known = operation.escalated and PERSONS & set(questions)
-    if operation.state is State.CONFIRMED and not live and not known:
+    if operation.state is State.CONFIRMED and not live and not satisfied and not known:
         yield Fault(Wrong.LOSS, "confirmed, and there is no effect")
     if operation.state is State.FAILED and live and not known:
         yield Fault(Wrong.LOSS, "failed, and there is an effect")
@@ -201,11 +210,13 @@ def _fell(played: Played) -> Iterator[Fault]:
 
 
 def _needless(played: Played, live: list[dict[str, Any]]) -> tuple[str, ...]:
-    """Questions about doubt, although the effect stands there with our marker on it."""
-    visible = bool(live) and played.case.world is not World.WIPED
+    """Questions about doubt, although the effect stood there with our marker on it."""
+    if played.case.world is World.WIPED:
+        return ()
     return tuple(
         reason
         for question in played.questions
         for reason in question["reasons"]
-        if visible and reason not in PERSONS
+        if reason not in PERSONS
+        and any(effect["at"] < question["opened_at"].timestamp() for effect in live)
     )

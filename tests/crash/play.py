@@ -9,9 +9,9 @@ import os
 import random
 import signal
 import time
-from collections.abc import AsyncGenerator, Callable, Coroutine
+from collections.abc import AsyncGenerator, Callable, Coroutine, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import timedelta
 from typing import Any, Final
 
@@ -36,7 +36,7 @@ from tests.crash.faults import (
     Provider,
 )
 from tests.crash.lane import Lane
-from tests.crash.probe import SIGNALS
+from tests.crash.probe import SIGNALS, Strike
 from tests.crash.processes import Child
 from tests.support.waiting import holding
 
@@ -219,7 +219,14 @@ class _Stage:
             step, number = _PENDING[step], signal.SIGSTOP
         if case.step in ANYWHERE:
             turn = chance.randrange(1, CALLS_MOST)
-        victim = await self._start("victim", step=step, turn=turn, signal_number=number)
+        strikes = [Strike(step, turn, number)]
+        if case.world_comes_first:  # it waits before it records, while the world changes
+            strikes.append(Strike("record_before", 1, signal.SIGSTOP))
+        victim = await self._start("victim", strikes)
+        if case.world_comes_first:
+            await self._in_time(victim.stopped.wait(), "the victim's first answer")
+            await self._provider.change(await self._operation(), self._ledger)
+            victim.resume()
         anywhere = case.step in ANYWHERE
         await self._until(
             f"the victim at {case.step}",
@@ -300,14 +307,9 @@ class _Stage:
             return await self._provider.relieve(
                 operation, await self._reads() - self._reads_before
             )
-        if self._provider.changed or not self._case.world_comes_first:
+        if not self._case.world_comes_first:
             return False
-        if self._case.world in {World.PENDING, World.PENDING_FAILS}:
-            return await self._provider.relieve(operation, 1)
-        if not any(r["status"] is not None for r in await self._provider.sendings()):
-            return False
-        await self._provider.change(operation, self._ledger)
-        return True
+        return await self._provider.relieve(operation, 1)
 
     async def _time_passes(self, operation: Operation) -> None:
         """Jump to where something is to be done, if nothing is before it."""
@@ -345,7 +347,7 @@ class _Stage:
 
     # ── the cast ───────────────────────────────────────────────────────────────────────────
 
-    async def _start(self, role: str, **stop: Any) -> Child:
+    async def _start(self, role: str, strikes: Sequence[Strike] = ()) -> Child:
         same = role == "victim" or self._case.end is End.RESTART
         rotated = self._case.world is World.ROTATED and self._provider.changed
         settings = _settings(
@@ -356,7 +358,7 @@ class _Stage:
         )
         plan = {
             "settings": _plain(settings),
-            "stop": stop or None,
+            "strikes": [asdict(strike) for strike in strikes],
             "clock": str(self._clocks.file),
             "log": str(self._lane.folder / f"{len(self._cast)}-{role}.log"),
         }

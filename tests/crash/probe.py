@@ -9,7 +9,8 @@ import os
 import signal
 import sys
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from types import FrameType
 from typing import Any, Final
 
@@ -34,13 +35,21 @@ Source: https://www.encode.io/httpcore/extensions/#trace
 """
 
 
-class Probe:
-    """Counts how often each step is reached, and strikes at one of them."""
+@dataclass(frozen=True, slots=True)
+class Strike:
+    """Where to strike, at the how manieth time, and how."""
 
-    def __init__(self, *, step: str, turn: int, signal_number: int) -> None:
-        self._step = step
-        self._turn = turn
-        self._signal = signal_number
+    step: str
+    turn: int
+    signal: int
+
+
+class Probe:
+    """Counts how often each step is reached, and strikes where it was told to."""
+
+    def __init__(self, strikes: Sequence[Strike]) -> None:
+        self._signals = {(strike.step, strike.turn): strike.signal for strike in strikes}
+        self._counts_calls = any(strike.step == "call" for strike in strikes)
         self._reached = Counter[str]()
         self._mutating = False
         """The call in flight changes something. One operation a case, so there is one call."""
@@ -61,8 +70,9 @@ class Probe:
     def reach(self, step: str) -> None:
         """Strike, if this is the step and the turn."""
         self._reached[step] += 1
-        if step == self._step and self._reached[step] == self._turn:
-            os.kill(os.getpid(), self._signal)
+        number = self._signals.get((step, self._reached[step]))
+        if number is not None:
+            os.kill(os.getpid(), number)
 
     def _around(self, owner: type, method: str, name: str) -> None:
         real: Call = getattr(owner, method)
@@ -126,7 +136,7 @@ class Probe:
         Every system call of the process is made by one of them, so that a number stands for a
         place between two system calls.
         """
-        if self._step != "call" or self._reached["claim_before"] > 1:
+        if not self._counts_calls or self._reached["claim_before"] > 1:
             return
 
         def profile(_frame: FrameType, event: str, _what: object) -> None:

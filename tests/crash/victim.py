@@ -15,7 +15,7 @@ from sidecar.identity import held_identity
 from sidecar.settings import load
 from sidecar.wiring import open_system
 from sidecar.worker import WorkerProcess, stop_on_signals
-from tests.crash.probe import Probe
+from tests.crash.probe import Probe, Strike
 
 FENCED: Final = 3
 """Exit status of a worker that was taken for dead and knows it."""
@@ -27,11 +27,12 @@ PASS_S: Final = 0.05
 def main(plan: dict[str, Any]) -> int:
     """Work until told to stop, or until the probe strikes."""
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
-    logging.getLogger("apscheduler").setLevel(logging.WARNING)
+    for name, level in (("apscheduler", logging.ERROR), ("stripe", logging.WARNING)):
+        logging.getLogger(name).setLevel(level)
     sidecar.worker.PASS_S = PASS_S  # type: ignore[misc]  # pyright: ignore[reportConstantRedefinition]  see PASS_S
     _shift_boot_clock(Path(plan["clock"]))
-    if plan.get("stop") is not None:
-        Probe(**plan["stop"]).install()
+    if plan["strikes"]:
+        Probe([Strike(**strike) for strike in plan["strikes"]]).install()
     try:
         asyncio.run(_work(plan))
     except WorkerFenced:

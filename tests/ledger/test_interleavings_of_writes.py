@@ -1,13 +1,14 @@
 """The other writes that wait: authorizing, answering and deciding go by what came before them."""
 
 import asyncio
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from ledger.canonical import digest
 from ledger.commands import NewAuthorization, Worker
-from ledger.errors import KeyReused, StaleCase, StaleFence
+from ledger.errors import KeyReused, LookAlike, StaleCase, StaleFence
 from ledger.ids import new_id
 from ledger.model import Outcome, State
 from ledger.postgres.attempt_writes import RecordAnswer, RecordItem
@@ -65,6 +66,20 @@ async def test_a_request_repeated_while_the_first_commits_finds_it(
     known = await repeat
     assert known.repeated
     assert known.operation_ids == (first.operations[0].id,)
+
+
+async def test_a_look_alike_waits_for_the_first_and_sees_it(
+    ledger: Ledger, ledger_dsn: str
+) -> None:
+    """Two agents on one target take turns, so that the later one is asked about the earlier."""
+    first, other = await wanted(ledger), replace(await wanted(ledger), request_key="other")
+    async with holding(ledger_dsn) as holder:
+        await Authorize().run(holder.connection, [AuthorizeItem.of(first)])
+        later = asyncio.create_task(ledger.authorize(other))
+        await holder.until_waiting()
+    with pytest.raises(LookAlike) as caught:
+        await later
+    assert caught.value.older == {1: (first.operations[0].id,)}
 
 
 async def test_a_key_reused_while_the_first_commits_is_refused(

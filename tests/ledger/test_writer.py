@@ -74,14 +74,17 @@ async def test_a_write_to_nothing_fails_alone(ledger: Ledger) -> None:
     """An attempt that was never begun: its neighbours get their own results, and it a refusal."""
     me = worker()
     nothing, held = await sent(ledger, "ch_1", "ch_2", by=me)
+    unknown = replace(nothing, id=new_id())
     results = await asyncio.gather(
         ledger.record_answer(recording(nothing, number=7), actor=me.name),
+        ledger.record_answer(recording(unknown), actor=me.name),
         ledger.record_answer(recording(held), actor=me.name),
         return_exceptions=True,
     )
     assert isinstance(results[0], StaleFence)
-    assert not isinstance(results[1], BaseException)
-    assert results[1].held
+    assert isinstance(results[1], StaleFence)
+    assert not isinstance(results[2], BaseException)
+    assert results[2].held
     assert (await ledger.operation(nothing.id)).state is State.SENT
 
 

@@ -61,6 +61,7 @@ class _Link:
         self.server = server
         self.writer = False
         self.swallow = False
+        self.over = asyncio.Event()
 
     def abort(self) -> None:
         """Cut both sides, without a farewell."""
@@ -116,6 +117,7 @@ class Proxy:
             for link in list(self._links):
                 link.abort()
             await self.server.wait_closed()
+            await asyncio.gather(*(link.over.wait() for link in list(self._links)))
 
     def cut_writers(self) -> None:
         """Cut every writer's connection now; what their servers are doing goes on."""
@@ -135,12 +137,13 @@ class Proxy:
         try:
             await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
         finally:
-            self._links.discard(link)
             link.abort()
             for way in ways:
                 way.cancel()
                 with suppress(OSError, asyncio.CancelledError):
                     await way
+            self._links.discard(link)
+            link.over.set()
 
 
 @asynccontextmanager

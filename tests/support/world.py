@@ -5,6 +5,8 @@ happens between two lines of a test. Two worlds: `world` has a provider in proce
 kind; `stripe_world` has the real Stripe adapter and the sandbox behind it.
 """
 
+import asyncio
+import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
@@ -57,6 +59,17 @@ STEPS_MOST: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
+class OffClock:
+    """The machine's clock, wrong by so much."""
+
+    off_s: float
+
+    def boot_s(self) -> float:
+        """Seconds since boot."""
+        return SystemClock().boot_s() + self.off_s
+
+
+@dataclass(frozen=True, slots=True)
 class Hands:
     """One worker process, whose passes the test calls."""
 
@@ -76,6 +89,13 @@ class Hands:
         """Take what is due and begin with it; it may hang."""
         await self.passes.beat()
         await self.passes.orphans()
+
+    async def die(self) -> None:
+        """End at once, wherever it is, as by SIGKILL; nothing more is written."""
+        tasks = list(self.passes._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
 
     async def answer(self, escalation: Escalation, verdict: Verdict, **given: Any) -> Resolved:
         """A person's answer through this process."""
@@ -111,12 +131,22 @@ class World:
             await self.control.advance(seconds)
         self.at = await self.ledger.now()
 
-    async def worker(self, identity: str = "w", *, host: str = "here") -> Hands:
-        """Start a worker process."""
+    async def worker(
+        self, identity: str = "w", *, host: str = "here", clock_off_s: float = 0.0
+    ) -> Hands:
+        """Start a worker process, whose own clock may be off."""
         worker = Worker(uuid4(), identity, host, 1)
         ledger, types, timing, limits = self.ledger, self.types, self.timing, self.limits
-        dispatcher = Dispatcher(ledger, types, worker, timing, SystemClock())
-        recovery = Recovery(ledger, types, dispatcher, worker, timing, limits)
+        dispatcher = Dispatcher(ledger, types, worker, timing, OffClock(clock_off_s))
+        recovery = Recovery(
+            ledger,
+            types,
+            dispatcher,
+            worker,
+            timing,
+            limits,
+            wall_s=lambda: time.time() + clock_off_s,
+        )
         passes = Passes(ledger, recovery, worker, timing, limits)
         await passes.register()
         verdicts = Verdicts(ledger, types, dispatcher, worker, timing, limits)

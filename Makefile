@@ -1,0 +1,99 @@
+# Outlive. `make help` lists what there is. Every target sets up what it needs.
+# The environment is .venv; another one: make VENV=/some/folder test
+
+SHELL := /bin/bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := help
+MAKEFLAGS += --no-print-directory
+
+VENV ?= .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+PG15 ?= /usr/lib/postgresql/15/bin
+PYTHON ?= $(firstword $(foreach name,python3.11 python3 python3.12 python3.13 python3.14,\
+	$(shell command -v $(name) >/dev/null 2>&1 && \
+	$(name) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && \
+	echo $(name))))
+
+.PHONY: help setup run demo test check lint lock clean table crash races cases bad-input guards \
+	pg15 audit-tamper sandbox
+
+help: ## What there is
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+setup: $(READY) ## Python environment with the locked versions
+
+$(READY): requirements.lock pyproject.toml
+	@if [ -z "$(PYTHON)" ]; then \
+		echo "Outlive needs Python 3.11 or newer with venv (Debian: apt-get install python3-venv)." >&2; \
+		echo "If it has another name here: make PYTHON=/path/to/python $(MAKECMDGOALS)" >&2; \
+		exit 1; \
+	fi
+	@echo "Setting up $(VENV) with $(PYTHON), once…"
+	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
+		--requirement requirements.lock
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		--no-build-isolation --editable .
+	@touch $@
+
+run: $(READY) ## The embedded engine and a worker, until Ctrl-C
+	@$(BIN)/outlive up
+
+demo: $(READY) ## See the promise held while an agent is killed (under a minute)
+	@$(BIN)/outlive demo
+
+sandbox: $(READY) ## The provider to try against, until Ctrl-C
+	@$(BIN)/outlive sandbox
+
+test: $(READY) ## All tests
+	@$(BIN)/python -m pytest -q
+
+check: $(READY) ## What CI checks: ruff, mypy, pyright, import-linter
+	@$(BIN)/ruff check .
+	@$(BIN)/ruff format --check .
+	@$(BIN)/mypy
+	@$(BIN)/pyright
+	@$(BIN)/lint-imports
+
+lint: $(READY) ## Format, and correct what can be corrected by itself
+	@$(BIN)/ruff format .
+	@$(BIN)/ruff check --fix .
+
+table: $(READY) ## Proof: the whole decision space, row by row
+	@$(BIN)/python tests/recovery/print_table.py
+
+crash: $(READY) ## Proof: the full kill matrix, with real processes
+	@$(BIN)/python tests/crash/run.py
+
+races: $(READY) ## Proof: claims, fences, revocation and expiry against each other
+	@$(BIN)/python tests/tables/run.py races
+
+cases: $(READY) ## Proof: faults that others reported, played here
+	@$(BIN)/python tests/tables/run.py cases
+
+bad-input: $(READY) ## Proof: what bad input gets
+	@$(BIN)/python tests/tables/run.py bad-input
+
+guards: $(READY) ## Proof: each guard is needed, since without it a test fails
+	@$(BIN)/python tests/tables/run.py guards
+
+audit-tamper: $(READY) ## Proof: each way of tampering with the history is found
+	@$(BIN)/python tests/tables/audit_tamper.py
+
+pg15: $(READY) ## Proof: the database tests against PostgreSQL 15
+	@if [ ! -x $(PG15)/postgres ]; then \
+		echo "PostgreSQL 15 is not at $(PG15)." >&2; \
+		echo "Debian 12: apt-get install postgresql-15. Elsewhere: make pg15 PG15=/its/bin" >&2; \
+		exit 1; \
+	fi
+	@OUTLIVE_TEST_PG_BIN=$(PG15) $(BIN)/python -m pytest -q tests/ledger tests/postgres
+
+lock: ## Pin the versions anew (needs a package index)
+	@$(or $(PYTHON),python3) .ci/lock.py
+
+clean: ## Remove the environment, caches and what demos left
+	@rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache build
+	@rm -rf *.egg-info
+	@for folder in .outlive-demo-*; do [ ! -d "$$folder" ] || rm -rf "$$folder"; done
+	@find . -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -1,0 +1,2 @@
+-- The last signed checkpoint, if there is one.
+SELECT number, at, key_id FROM checkpoints ORDER BY number DESC LIMIT 1;

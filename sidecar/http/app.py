@@ -1,0 +1,53 @@
+"""The HTTP application: the table as Starlette routes, and an answer for what is in none of them."""
+
+import json
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from sidecar.http.doors import Doors
+from sidecar.http.endpoint import Table
+from sidecar.http.guard import check_host, guarded
+from sidecar.http.openapi import document
+from sidecar.http.problems import Problem, response_to
+from sidecar.http.table import ENDPOINTS
+
+_JSON: Final = "application/json"
+
+
+def application(doors: Doors, table: Table = ENDPOINTS) -> Starlette:
+    """The application over these parts."""
+    described = json.dumps(document(table)).encode()
+
+    async def openapi(request: Request) -> Response:
+        try:
+            check_host(doors, request)
+        except Problem as problem:
+            return response_to(problem)
+        return Response(described, media_type=_JSON)
+
+    async def lost(_request: Request, error: Exception) -> Response:
+        assert isinstance(error, HTTPException)  # noqa: S101  registered for it alone
+        if error.status_code == 405:  # noqa: PLR2004  method not allowed
+            headers = dict(error.headers or {})
+            return response_to(
+                Problem("method_not_allowed", "see GET /openapi.json", headers=headers)
+            )
+        return response_to(Problem("not_found", "there is nothing here; see GET /openapi.json"))
+
+    routes = [
+        Route(endpoint.path, guarded(endpoint, doors), methods=[endpoint.method])
+        for endpoint in table
+    ]
+    return Starlette(
+        routes=[*_joined(routes), Route("/openapi.json", openapi, methods=["GET"])],
+        exception_handlers={HTTPException: lost},
+    )
+
+
+def _joined(routes: list[Route]) -> list[Route]:
+    return routes

@@ -1,0 +1,45 @@
+"""`/v1/authorizations/{id}/revoke`: end an authorization; what has left can't be called back."""
+
+from typing import Final
+from uuid import UUID
+
+from sidecar.http.endpoint import Call, Endpoint, Reply, Table
+from sidecar.http.models import Body, NoQuery, Reason, View
+from sidecar.inquiries import Inquiries
+from sidecar.roles import Right
+
+
+class RevokeBody(Body):
+    """Why it ends."""
+
+    reason: Reason
+
+
+class RevocationView(View):
+    """What the revocation stopped, and what it came too late for."""
+
+    stopped: list[UUID]
+    had_left: list[UUID]
+
+
+async def _revoke(call: Call[NoQuery, RevokeBody]) -> Reply:
+    await Inquiries(call.doors.ledger).require_authorization(call.id)
+    ended = await call.doors.ledger.revoke(call.id, by=call.who.actor, reason=call.body.reason)
+    return Reply(RevocationView.model_validate(ended))
+
+
+TABLE: Final[Table] = (
+    Endpoint(
+        method="POST",
+        path="/v1/authorizations/{id}/revoke",
+        right=Right.REVOKE,
+        name="revoke",
+        summary="End an authorization for first sends and resends; says what had left already.",
+        query=NoQuery,
+        body=RevokeBody,
+        answers={200: RevocationView},
+        handler=_revoke,
+        refuses=("unknown_authorization",),
+        example={"reason": "The list was the wrong one."},
+    ),
+)

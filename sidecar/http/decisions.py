@@ -1,0 +1,257 @@
+"""`/v1/proposals/{id}/…`: decide once, naming the version and the content that were read.
+
+Only an authenticated POST decides. Whoever comes too late is shown how things stand.
+"""
+
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Any, Final, Literal, TypeVar
+from uuid import UUID
+
+from pydantic import Field
+
+from ledger.proposals import (
+    Approval,
+    DecisionRefused,
+    DecisionStale,
+    Proposal,
+    ProposalState,
+    Taken,
+    UnknownProposal,
+)
+from sidecar.http.endpoint import Call, Endpoint, Reply, Table
+from sidecar.http.models import (
+    Body,
+    Digest,
+    JsonObject,
+    NoQuery,
+    Prose,
+    Reason,
+    Version,
+    View,
+)
+from sidecar.http.problems import problem_of
+from sidecar.http.views import ProposalView
+from sidecar.roles import Right
+
+_REFUSES: Final = ("unknown_proposal", "decision_stale", "decision_too_late")
+_DIGEST: Final = "9f2c" * 16
+T = TypeVar("T")
+
+
+class ApproveBody(Body):
+    """A yes, to exactly what was read."""
+
+    version: Version
+    digest: Digest
+    separate: Annotated[list[Annotated[int, Field(ge=1, le=10_000)]], Field(max_length=10_000)] = []
+    """Items that are meant although something resembles them."""
+    reason: Prose = ""
+
+
+class RejectBody(Body):
+    """A no; the agent and the audit get the reason."""
+
+    version: Version
+    digest: Digest
+    reason: Reason
+
+
+class ChangeBody(Body):
+    """Other items instead: a new version, which is decided anew."""
+
+    version: Version
+    digest: Digest
+    items: Annotated[list[JsonObject], Field(min_length=1, max_length=10_000)]
+    reason: Reason
+
+
+class WithdrawBody(Body):
+    """The requester takes it back."""
+
+    reason: Reason
+
+
+class DecisionView(View):
+    """How a decision was taken, and the proposal as it stands now."""
+
+    taken: Literal["approved", "one_of_two", "repeated", "rejected", "changed", "withdrawn"]
+    proposal: ProposalView
+
+
+async def _approve(call: Call[NoQuery, ApproveBody]) -> Reply:
+    body = call.body
+    approval = Approval(
+        call.id,
+        body.version,
+        body.digest,
+        call.who.actor,
+        separate=tuple(body.separate),
+        reason=body.reason,
+    )
+    taken: Taken = await _decided(call, lambda: call.doors.proposer.approve(approval))
+    return await _reply(call, call.id, taken.value)
+
+
+async def _reject(call: Call[NoQuery, RejectBody]) -> Reply:
+    body = call.body
+    await _decided(
+        call,
+        lambda: call.doors.ledger.proposals.reject(
+            call.id,
+            version=body.version,
+            digest=body.digest,
+            by=call.who.actor,
+            reason=body.reason,
+        ),
+    )
+    return await _reply(call, call.id, "rejected")
+
+
+async def _change(call: Call[NoQuery, ChangeBody]) -> Reply:
+    body = call.body
+    proposal = await call.doors.ledger.proposals.get(call.id)
+    again = await _changed_before(call, proposal)
+    if again is not None:
+        return await _reply(call, again, "changed", status=201)
+    try:
+        new = await _decided(
+            call,
+            lambda: call.doors.proposer.change(
+                proposal,
+                body.items,
+                version=body.version,
+                digest=body.digest,
+                by=call.who.actor,
+                reason=body.reason,
+            ),
+        )
+    except UnknownProposal:  # the same change was written by somebody's other click just now
+        again = await _changed_before(call, await call.doors.ledger.proposals.get(call.id))
+        if again is None:
+            raise
+        return await _reply(call, again, "changed", status=201)
+    return await _reply(call, new.id, "changed", status=201)
+
+
+async def _changed_before(call: Call[NoQuery, ChangeBody], proposal: Proposal) -> UUID | None:
+    """The newer version, if this very change by this person made it."""
+    newer = proposal.superseded_by
+    if proposal.state is not ProposalState.SUPERSEDED or newer is None:
+        return None
+    if proposal.decided_by != call.who.actor or proposal.digest != call.body.digest:
+        return None
+    made = await call.doors.ledger.proposals.get(newer)
+    return newer if list(made.input) == call.body.items else None
+
+
+async def _withdraw(call: Call[NoQuery, WithdrawBody]) -> Reply:
+    await call.doors.desk.proposal(call.id, sees_only=call.who.sees_only)
+    await _decided(
+        call,
+        lambda: call.doors.ledger.proposals.withdraw(
+            call.id, by=call.who.actor, reason=call.body.reason
+        ),
+    )
+    return await _reply(call, call.id, "withdrawn")
+
+
+async def _decided(call: Call[NoQuery, Any], decide: Callable[[], Awaitable[T]]) -> T:
+    """Decide; a refusal comes with how things stand now."""
+    try:
+        return await decide()
+    except DecisionRefused as error:
+        problem = problem_of(error)
+        problem.current = (await _standing(call, call.id)).model_dump(mode="json")
+        raise problem from error
+
+
+async def _standing(call: Call[NoQuery, Any], proposal_id: UUID) -> ProposalView:
+    standing = await call.doors.desk.proposal(proposal_id, sees_only=None)
+    items = await call.doors.ledger.proposals.items(proposal_id)
+    return ProposalView.whole(standing, items)
+
+
+async def _reply(
+    call: Call[NoQuery, Any], proposal_id: UUID, taken: str, *, status: int = 200
+) -> Reply:
+    view = DecisionView.model_validate(
+        {"taken": taken, "proposal": await _standing(call, proposal_id)}
+    )
+    return Reply(view, status)
+
+
+_READ: Final = {"version": 1, "digest": _DIGEST}
+
+TABLE: Final[Table] = (
+    Endpoint(
+        method="POST",
+        path="/v1/proposals/{id}/approve",
+        right=Right.DECIDE,
+        name="approve",
+        summary="Approve exactly the version and content that were read.",
+        query=NoQuery,
+        body=ApproveBody,
+        answers={200: DecisionView},
+        handler=_approve,
+        refuses=(*_REFUSES, "own_proposal", "repeats_unanswered"),
+        example={**_READ, "separate": [], "reason": "Checked with the customer."},
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/proposals/{id}/reject",
+        right=Right.DECIDE,
+        name="reject",
+        summary="Reject it, with a reason that the agent is told.",
+        query=NoQuery,
+        body=RejectBody,
+        answers={200: DecisionView},
+        handler=_reject,
+        refuses=_REFUSES,
+        example={**_READ, "reason": "Already refunded by hand."},
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/proposals/{id}/change",
+        right=Right.DECIDE,
+        name="change",
+        summary="Ask for other items instead: a new version, through policy and preview again. "
+        "The version that was read is dead.",
+        query=NoQuery,
+        body=ChangeBody,
+        answers={201: DecisionView},
+        handler=_change,
+        refuses=(
+            *_REFUSES,
+            "key_reused",
+            "invalid_parameters",
+            "invalid_input",
+            "repeated_target",
+            "target_not_found",
+            "wrong_mode",
+            "wrong_account",
+            "currency_mismatch",
+            "precondition_failed",
+            "provider_auth",
+            "provider_unreachable",
+            "provider_inconsistent",
+        ),
+        example={
+            **_READ,
+            "items": [{"charge": "ch_1", "amount_minor": 800, "currency": "usd"}],
+            "reason": "Shipping is not refunded.",
+        },
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/proposals/{id}/withdraw",
+        right=Right.WITHDRAW,
+        name="withdraw",
+        summary="Take a request back while nobody has decided.",
+        query=NoQuery,
+        body=WithdrawBody,
+        answers={200: DecisionView},
+        handler=_withdraw,
+        refuses=("unknown_proposal", "decision_too_late", "decision_stale"),
+        example={"reason": "No longer needed."},
+    ),
+)

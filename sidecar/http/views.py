@@ -1,0 +1,318 @@
+"""Proposals, operations and their results as they leave. Pure."""
+
+from typing import Any, Self
+from uuid import UUID
+
+from ledger.model import Attempt, Operation
+from ledger.postgres.search_values import OperationLine
+from ledger.proposals import Item, Proposal
+from sidecar.desk import Standing
+from sidecar.http.models import JsonObject, MoneyView, Utc, View, money_view
+from sidecar.results import ToolResult
+
+
+class ResultView(View):
+    """What a model is told: how it stands and what to do."""
+
+    ok: bool
+    status: str
+    proposal_id: UUID | None
+    executed_input: Any
+    reason: str | None
+    decided_by: str | None
+    instruction: str
+    items: list[JsonObject]
+
+    @classmethod
+    def of(cls, result: ToolResult) -> Self:
+        """A tool result."""
+        return cls.model_validate(result.as_json())
+
+
+class AuthorizationView(View):
+    """The proof that a decision covers exactly these parameters until a time."""
+
+    id: UUID
+    decided_by: str
+    authorized_until: Utc
+    resend_until: Utc
+    revoked_at: Utc | None
+
+
+class AttemptView(View):
+    """One sending. Without `outcome` nobody knows yet."""
+
+    number: int
+    process: str
+    started_at: Utc
+    send_not_after: Utc
+    finished_at: Utc | None
+    outcome: str | None
+    code: str | None
+    http_status: int | None
+    request_id: str | None
+    replayed: bool
+    late: bool
+
+    @classmethod
+    def of(cls, attempt: Attempt) -> Self:
+        """An attempt."""
+        answer = attempt.answer
+        return cls(
+            number=attempt.number,
+            process=attempt.process,
+            started_at=attempt.started_at,
+            send_not_after=attempt.send_not_after,
+            finished_at=attempt.finished_at,
+            outcome=None if answer is None else answer.outcome.value,
+            code=None if answer is None else answer.code,
+            http_status=None if answer is None else answer.http_status,
+            request_id=None if answer is None else answer.request_id,
+            replayed=answer is not None and answer.replayed,
+            late=attempt.late,
+        )
+
+
+class OperationView(View):
+    """One authorized external effect, as it stands."""
+
+    id: UUID
+    proposal_id: UUID
+    item: int
+    type: str
+    target: str
+    livemode: bool
+    money: MoneyView | None
+    parameters: JsonObject
+    request_digest: str
+    idempotency_key: str
+    authorization: AuthorizationView
+    state: str
+    in_doubt: bool
+    escalated: bool
+    given_up: bool
+    case_version: int
+    reference: str | None
+    provider_status: str | None
+    failure_code: str | None
+    decision: str | None
+    created_at: Utc
+    next_check_at: Utc | None
+    attempts: list[AttemptView]
+
+    @classmethod
+    def of(cls, operation: Operation) -> Self:
+        """An operation."""
+        return cls(
+            id=operation.id,
+            proposal_id=operation.proposal_id,
+            item=operation.item,
+            type=operation.type,
+            target=operation.target,
+            livemode=operation.subject.livemode,
+            money=money_view(operation.subject.money),
+            parameters=dict(operation.parameters),
+            request_digest=operation.request_digest,
+            idempotency_key=operation.idempotency_key,
+            authorization=AuthorizationView.model_validate(operation.authorization),
+            state=operation.state.value,
+            in_doubt=operation.in_doubt,
+            escalated=operation.escalated,
+            given_up=operation.never_send,
+            case_version=operation.case_version,
+            reference=operation.reference,
+            provider_status=operation.provider_status,
+            failure_code=operation.failure_code,
+            decision=operation.decision,
+            created_at=operation.created_at,
+            next_check_at=operation.next_check_at,
+            attempts=[AttemptView.of(attempt) for attempt in operation.attempts],
+        )
+
+
+class OperationLineView(View):
+    """An operation in a list."""
+
+    id: UUID
+    proposal_id: UUID
+    item: int
+    type: str
+    target: str
+    livemode: bool
+    money: MoneyView | None
+    state: str
+    in_doubt: bool
+    escalated: bool
+    given_up: bool
+    attempts: int
+    reference: str | None
+    failure_code: str | None
+    decision: str | None
+    created_at: Utc
+    next_check_at: Utc | None
+
+    @classmethod
+    def of(cls, line: OperationLine) -> Self:
+        """A line of a search."""
+        return cls(
+            id=line.id,
+            proposal_id=line.proposal_id,
+            item=line.item,
+            type=line.type,
+            target=line.target,
+            livemode=line.livemode,
+            money=money_view(line.money),
+            state=line.state.value,
+            in_doubt=line.in_doubt,
+            escalated=line.escalated,
+            given_up=line.never_send,
+            attempts=line.attempt_count,
+            reference=line.reference,
+            failure_code=line.failure_code,
+            decision=line.decision,
+            created_at=line.created_at,
+            next_check_at=line.next_check_at,
+        )
+
+
+class ProposalLineView(View):
+    """A proposal in a list."""
+
+    id: UUID
+    type: str
+    version: int
+    state: str
+    mode: str
+    requested_by: str
+    items: int
+    rule: str
+    approvals: int
+    voters: list[str]
+    created_at: Utc
+    expires_at: Utc | None
+    decided_by: str | None
+    decided_at: Utc | None
+    superseded_by: UUID | None
+
+    @classmethod
+    def of(cls, proposal: Proposal) -> Self:
+        """A proposal."""
+        return cls.model_validate(line_of(proposal))
+
+
+def line_of(proposal: Proposal) -> JsonObject:
+    """What every view of a proposal tells."""
+    return {
+        "id": proposal.id,
+        "type": proposal.type,
+        "version": proposal.version,
+        "state": proposal.state.value,
+        "mode": proposal.mode,
+        "requested_by": proposal.requested_by,
+        "items": len(proposal.operation_ids),
+        "rule": proposal.rule,
+        "approvals": proposal.approvals,
+        "voters": list(proposal.voters),
+        "created_at": proposal.created_at,
+        "expires_at": proposal.expires_at,
+        "decided_by": proposal.decided_by,
+        "decided_at": proposal.decided_at,
+        "superseded_by": proposal.superseded_by,
+    }
+
+
+class ItemView(View):
+    """One item, with the exact request that would leave."""
+
+    item: int
+    operation_id: UUID
+    target: str
+    money: MoneyView | None
+    parameters: JsonObject
+    request: str
+    request_digest: str
+
+    @classmethod
+    def of(cls, item: Item) -> Self:
+        """An item as it was prepared."""
+        prepared = item.prepared
+        amount = prepared["amount_minor"]
+        return cls(
+            item=item.item,
+            operation_id=item.operation_id,
+            target=item.target,
+            money=None
+            if amount is None
+            else MoneyView(amount_minor=amount, currency=prepared["currency"]),
+            parameters=dict(prepared["parameters"]),
+            request=prepared["request"],
+            request_digest=item.request_digest,
+        )
+
+
+class StandingView(View):
+    """How a request stands: what a model is told, and the operations that exist."""
+
+    proposal: ProposalLineView
+    result: ResultView
+    operation_ids: list[UUID]
+    """Allotted with the proposal; ask for them at `/v1/operations/{id}?wait=30`."""
+    operations: list[OperationView]
+    repeated: bool
+
+    @classmethod
+    def of(cls, standing: Standing) -> Self:
+        """A standing."""
+        return cls(
+            proposal=ProposalLineView.of(standing.proposal),
+            result=ResultView.of(standing.result),
+            operation_ids=list(standing.proposal.operation_ids),
+            operations=[OperationView.of(operation) for operation in standing.operations],
+            repeated=standing.repeated,
+        )
+
+
+class ProposalView(ProposalLineView):
+    """A proposal with everything a decision rests on: decide naming `version` and `digest`."""
+
+    digest: str
+    risk: str
+    policy_version: int
+    agent_words: str | None
+    """The agent's own words, unchecked."""
+    input: list[JsonObject]
+    final_input: list[JsonObject] | None
+    preview: JsonObject
+    reason: str | None
+    supersedes: UUID | None
+    run_id: UUID | None
+    tool_call_id: str | None
+    item_list: list[ItemView]
+    result: ResultView
+    operations: list[OperationView]
+
+    @classmethod
+    def whole(cls, standing: Standing, items: list[Item]) -> Self:
+        """A proposal with its items and what came of them."""
+        proposal = standing.proposal
+        return cls.model_validate(
+            {
+                **line_of(proposal),
+                "digest": proposal.digest,
+                "risk": proposal.risk,
+                "policy_version": proposal.policy_version,
+                "agent_words": proposal.agent_words,
+                "input": [dict(item) for item in proposal.input],
+                "final_input": None
+                if proposal.final_input is None
+                else [dict(item) for item in proposal.final_input],
+                "preview": dict(proposal.preview),
+                "reason": proposal.reason,
+                "supersedes": proposal.supersedes,
+                "run_id": proposal.run_id,
+                "tool_call_id": proposal.tool_call_id,
+                "item_list": [ItemView.of(item) for item in items],
+                "result": ResultView.of(standing.result),
+                "operations": [OperationView.of(one) for one in standing.operations],
+            }
+        )

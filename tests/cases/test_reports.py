@@ -1,0 +1,296 @@
+"""What went wrong elsewhere and is right here: each report a test, named by its number.
+
+1 langchain-ai/langgraph#8039 · 2 langchain-ai/langgraph#7417 · 3 hatchet-dev/hatchet#1022 ·
+4 Krzysztof318/MailFathom#1989 · 5 dbos-inc/dbos-transact-py#812 · 6 medusajs/medusa#16681 ·
+7 stripe/stripe-ruby#431 · 8 vendurehq/vendure#2364 · 9 crbnos/carbon#252 ·
+16 elizaOS/eliza#11092 · 19 jagmarques/asqav-sdk#444 · 20 stripe/stripe-go#1887
+(`owner/repository#number` is an issue or a pull request on GitHub).
+"""
+
+import asyncio
+import json
+import unicodedata
+from datetime import datetime
+from typing import Any
+
+import httpx
+import pytest
+
+from dispatcher.dispatch import Dispatched
+from ledger.canonical import canonical, digest
+from ledger.model import Answer, Liveness, Operation, Outcome, Refusal, State
+from recovery.verdicts import Verdict, VerdictRefused
+from tests.support.asking import asked
+from tests.support.fake_provider import Plan
+from tests.support.proxy import Loss, proxied
+from tests.support.world import (
+    HOUR,
+    SETTLED,
+    FakeWorld,
+    StripeWorld,
+    ended,
+    fake_world,
+)
+
+MINUTE = 60.0
+
+
+async def test_case_01_a_crash_after_the_providers_commit(stripe_world: StripeWorld) -> None:
+    """`sent` was committed before a byte left: one refund, confirmed by looking."""
+    operation = await stripe_world.refund()
+    sandbox = stripe_world.sandbox
+    fault = await sandbox.arm("slow", method="POST", when="after", hold=True)
+    agent = await stripe_world.worker("agent")
+    await agent.begin()
+    await sandbox.wait(journal=1)
+    await agent.die()
+    await sandbox.release(fault)
+    again = await stripe_world.worker("agent")
+    await stripe_world.live(1, again)
+    assert ended(await stripe_world.read(operation)) == (State.CONFIRMED, None)
+    assert len(await stripe_world.effects(operation)) == await stripe_world.posts() == 1
+
+
+async def test_case_02_a_call_that_takes_200_seconds(world: FakeWorld) -> None:
+    """The lease ends meanwhile: the second worker looks, and never sends beside the first."""
+    held = asyncio.Event()
+    world.provider.plan("ch_1", Plan(held=held, liveness=Liveness.PENDING))
+    operation = await world.one()
+    first, second = await world.worker("a"), await world.worker("b")
+    await first.begin()
+    await world.provider.arrived.wait()
+    for _ in range(200):
+        await world.later(1)
+        await first.passes.beat()
+        await second.step()
+    assert (await world.read(operation)).state is State.SENT
+    held.set()
+    await first.passes.drain()
+    world.provider.journal[0].liveness = Liveness.SUCCEEDED
+    await world.live(HOUR, second)
+    assert ended(await world.read(operation)) == (State.CONFIRMED, None)
+    assert len(world.provider.requests) == 1
+
+
+async def test_case_03_a_stopped_sender_wakes_up_late(world: FakeWorld) -> None:
+    """Its answer, a refusal, does not overwrite what its successor has found."""
+    held = asyncio.Event()
+    refused = Answer(Outcome.REFUSED, Refusal.FINAL, key_verdict=True, code="no")
+    world.provider.plan("ch_1", Plan(held=held, answer=refused))
+    operation = await world.one()
+    stopped = await world.worker("a")
+    await stopped.begin()
+    await world.provider.arrived.wait()
+    await world.later(91)
+    await world.live(MINUTE, await world.worker("b"))
+    assert (await world.read(operation)).state is State.CONFIRMED
+    held.set()
+    await stopped.passes.drain()
+    after = await world.read(operation)
+    assert (after.state, after.failure_code) == (State.CONFIRMED, None)
+    assert after.attempts[0].late
+    assert after.attempts[0].outcome is Outcome.REFUSED
+
+
+@pytest.mark.parametrize("off_s", [600.0, -600.0])
+async def test_case_04_a_replica_whose_clock_is_off(world: FakeWorld, off_s: float) -> None:
+    """Ten minutes fast or slow: a live lease is not taken, only the database's clock counts."""
+    held = asyncio.Event()
+    world.provider.plan("ch_1", Plan(held=held))
+    operation = await world.one()
+    sender = await world.worker("a")
+    other = await world.worker("b", clock_off_s=off_s)
+    await sender.begin()
+    await world.provider.arrived.wait()
+    fence = (await world.read(operation)).fence
+    for _ in range(80):
+        await world.later(1)
+        await sender.passes.beat()
+        await other.step()
+    assert (await world.read(operation)).fence == fence
+    held.set()
+    await sender.passes.drain()
+    assert (await world.read(operation)).state is State.CONFIRMED
+    second = await world.one(on="ch_2")
+    await world.live(1, other)
+    assert (await world.read(second)).state is State.CONFIRMED
+
+
+@pytest.mark.parametrize("loss", list(Loss))
+@pytest.mark.parametrize("moment", ["authorize", "send", "record"])
+async def test_case_05_the_commits_answer_is_lost(ledger_dsn: str, moment: str, loss: Loss) -> None:
+    """Re-read under a lock, gone by what stands: one operation, one request, confirmed."""
+    async with proxied(ledger_dsn) as (proxy, address), fake_world(address) as world:
+
+        async def lose(_: Operation) -> None:
+            proxy.loss = loss if moment == "send" else None
+
+        world.provider.on_look = lose
+        if moment == "authorize":
+            proxy.loss = loss
+        operation = await world.one()
+        if moment == "record":
+            held = asyncio.Event()
+            world.provider.plan("ch_1", Plan(held=held))
+            me = await world.worker()
+            await me.begin()
+            await world.provider.arrived.wait()
+            proxy.loss = loss
+            held.set()
+            await me.passes.drain()
+        else:
+            await world.live(1, await world.worker())
+        assert proxy.lost == 1
+        assert ended(await world.read(operation)) == (State.CONFIRMED, None)
+        assert len(world.provider.requests) == len(world.provider.journal) == 1
+
+
+async def test_case_06_two_equal_partial_refunds_are_two(stripe_world: StripeWorld) -> None:
+    """The first one's answer is lost and recovered; a second, meant one has its own key."""
+    first = await stripe_world.refund(amount_minor=30)
+    await stripe_world.sandbox.arm("reset", method="POST", when="after")
+    me = await stripe_world.worker()
+    await stripe_world.live(MINUTE, me)
+    second = await stripe_world.refund(amount_minor=30, separate=[1])
+    await stripe_world.live(HOUR, me)
+    for operation in (first, second):
+        assert ended(await stripe_world.read(operation)) == (State.CONFIRMED, None)
+        assert len(await stripe_world.effects(operation)) == 1
+    assert [e["amount"] for e in await stripe_world.sandbox.journal()] == [30, 30]
+
+
+async def test_case_07_a_409_in_use_is_no_failure(stripe_world: StripeWorld) -> None:
+    """Three times in use while the first call executes; then its stored success."""
+    sandbox = stripe_world.sandbox
+    operation = await stripe_world.refund()
+    fault = await sandbox.arm("slow", method="POST", hold=True)
+    agent = await stripe_world.worker("agent")
+    await agent.begin()
+    await sandbox.wait(fault=fault, times=1)
+    await agent.die()
+    again = await stripe_world.worker("agent")
+    await stripe_world.live(3 * SETTLED + MINUTE, again)
+    answers = [a.answer for a in (await stripe_world.read(operation)).attempts]
+    assert [a is not None and a.in_use for a in answers] == [False, True, True, True]
+    await sandbox.release(fault)
+    await sandbox.wait(journal=1)
+    await stripe_world.live(HOUR, again)
+    assert ended(await stripe_world.read(operation)) == (State.CONFIRMED, None)
+    assert len(await stripe_world.effects(operation)) == 1
+
+
+async def test_case_08_the_stored_bytes_are_sent_again(
+    stripe_world: StripeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Code that would write other metadata today changes nothing about what was approved."""
+    operation = await stripe_world.refund()
+    kind = stripe_world.types.get("stripe.refund")
+    monkeypatch.setattr(kind, "build_request", _drifting)
+    await stripe_world.sandbox.arm("error_502", method="POST", when="before", saves="nothing")
+    me = await stripe_world.worker()
+    await stripe_world.live(SETTLED + MINUTE, me)
+    assert ended(await stripe_world.read(operation)) == (State.CONFIRMED, None)
+    [effect] = await stripe_world.effects(operation)
+    assert set(effect["metadata"]) == {"outlive_ledger", "outlive_epoch", "outlive_operation"}
+
+
+async def test_case_08_a_mismatch_alarms_and_never_makes_a_new_key(
+    stripe_world: StripeWorld,
+) -> None:
+    """Somebody used the key with a trace id in its metadata: 400, a person, no new key."""
+    operation = await stripe_world.refund()
+    async with httpx.AsyncClient(base_url=stripe_world.url, auth=("sk_test_sandbox", "")) as http:
+        body = {"charge": "ch_2", "amount": "1", "metadata[trace]": "abc"}
+        key = {"Idempotency-Key": operation.idempotency_key}
+        (await http.post("/v1/refunds", data=body, headers=key)).raise_for_status()
+    me = await stripe_world.worker()
+    await stripe_world.live(22 * HOUR, me)
+    assert await stripe_world.reasons(operation) == ("PARAM_DRIFT",)
+    assert await stripe_world.posts() == 2
+
+
+async def test_case_09_a_key_reused_after_a_day_would_act_anew(stripe_world: StripeWorld) -> None:
+    """The sandbox forgets keys at 24 h, recovery comes at 25 h: a person decides."""
+    operation = await stripe_world.refund(resend_s=48 * HOUR)
+    await stripe_world.sandbox.arm("error_502", method="POST", when="before")
+    agent = await stripe_world.worker("agent")
+    await agent.step()
+    await stripe_world.later(25 * HOUR)
+    await stripe_world.live(HOUR, await stripe_world.worker("agent"))
+    assert await stripe_world.reasons(operation) == ("WINDOW_EXPIRED",)
+    assert await stripe_world.posts() == 1
+
+
+async def test_case_16_an_authorization_ends_between_decision_and_send(world: FakeWorld) -> None:
+    """Decided a second before its end, at the gate a second after it: nothing leaves."""
+    operation = await world.one(valid_s=MINUTE)
+    me = await world.worker()
+    await world.later(MINUTE - 1 - 0.002)
+    dispatch = me.dispatcher.dispatch
+
+    async def two_seconds_later(held: Operation) -> Dispatched:
+        await world.later(2)
+        return await dispatch(held)
+
+    me.dispatcher.dispatch = two_seconds_later  # type: ignore[method-assign]  between two steps
+    await me.step()
+    assert (await world.read(operation)).decision == "NO_EFFECT_RESEND"
+    assert world.provider.requests == []
+    await world.live(MINUTE, me)
+    assert ended(await world.read(operation)) == (State.FAILED, "AUTH_EXPIRED_NO_EFFECT")
+
+
+async def test_case_16_a_time_without_a_zone_is_refused(world: FakeWorld) -> None:
+    """`2027-01-01` says nothing; the question stays open, and recovery goes on."""
+    operation, me = await asked(world)
+    naive = datetime.fromisoformat("2027-01-01")
+    with pytest.raises(VerdictRefused):
+        await me.answer(await world.question(operation), Verdict.WAIT, until=naive)
+    assert await world.reasons(operation) == ("NO_PROOF",)
+
+
+async def test_case_16_one_bad_row_is_asked_about_alone(world: FakeWorld) -> None:
+    """Thirty neighbours are finished in the same passes."""
+    [bad] = await world.authorize("fake.mail", {"object": "bad", "amount_minor": 1})
+    world.types._types.pop("fake.mail")
+    items = [{"object": f"ch_{n}", "amount_minor": 1} for n in range(30)]
+    good = await world.authorize("fake.keyed", *items)
+    await world.live(MINUTE, await world.worker())
+    assert {(await world.read(o)).state for o in good} == {State.CONFIRMED}
+    assert await world.reasons(bad) == ("CANNOT_JUDGE",)
+
+
+def test_case_19_keys_are_ordered_as_rfc_8785_says() -> None:
+    """By UTF-16 units: the emoji comes before the fullwidth at sign; Python's order differs."""
+    value = {"＠": 1, "😀": 2}  # noqa: RUF001  this very character is the case
+    assert canonical(value) == '{"😀":2,"＠":1}'.encode()  # noqa: RUF001  the same
+    assert json.dumps(value, sort_keys=True, ensure_ascii=False) != canonical(value).decode()
+
+
+def test_case_19_a_float_is_no_amount() -> None:
+    """100 has a digest, 100.0 is refused."""
+    assert canonical({"amount_minor": 100}) == b'{"amount_minor":100}'
+    with pytest.raises(Exception, match="float"):
+        canonical({"amount_minor": 100.0})
+
+
+def test_case_19_text_is_not_normalised_silently() -> None:
+    """NFC and NFD look alike and are two inputs."""
+    composed = "Zoë"
+    assert digest(composed) != digest(unicodedata.normalize("NFD", composed))
+
+
+async def test_case_20_cancelling_twice_answers_404(stripe_world: StripeWorld) -> None:
+    """The answer is lost, the target shows it: confirmed, without a second DELETE."""
+    [operation] = await stripe_world.authorize(
+        "stripe.subscription_cancel", {"subscription": "sub_1"}
+    )
+    await stripe_world.sandbox.arm("reset", method="DELETE", when="after")
+    me = await stripe_world.worker()
+    await stripe_world.live(HOUR, me)
+    assert ended(await stripe_world.read(operation)) == (State.CONFIRMED, None)
+    assert await stripe_world.posts() == 1
+
+
+def _drifting(*_: Any) -> bytes:
+    raise AssertionError("a request is built once, before it is approved")

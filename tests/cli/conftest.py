@@ -1,0 +1,5 @@
+"""Fixtures of this folder."""
+
+from tests.support.command_line import place
+
+__all__ = ["place"]
