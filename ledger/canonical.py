@@ -18,13 +18,18 @@ MAX_INTEGER: Final = 2**53 - 1
 """Beyond this, JSON readers disagree (RFC 8785 section 3.2.2.3)."""
 
 
+DEEPEST: Final = 64
+"""How deep values may nest; requests of real agents stay below ten."""
+
+
 def canonical(value: Json) -> bytes:
     """Return the canonical bytes of a JSON value.
 
     Raises:
-        InvalidInput: A float, an integer beyond 2^53 - 1, a NUL, a lone surrogate, or no JSON.
+        InvalidInput: A float, an integer beyond 2^53 - 1, a NUL, a lone surrogate, nested too
+            deep, or no JSON.
     """
-    _refuse_odd(value, "$")
+    _refuse_odd(value, "$", DEEPEST)
     try:
         return rfc8785.dumps(value)
     except (rfc8785.CanonicalizationError, UnicodeEncodeError) as error:
@@ -72,7 +77,7 @@ def _no_repeats(pairs: list[tuple[str, Json]]) -> dict[str, Json]:
     return found
 
 
-def _refuse_odd(value: Json, path: str) -> None:
+def _refuse_odd(value: Json, path: str, depth: int) -> None:
     match value:
         case bool() | None:
             pass
@@ -85,18 +90,20 @@ def _refuse_odd(value: Json, path: str) -> None:
             if "\x00" in value:
                 raise InvalidInput(f"{path} holds a NUL character")
         case dict() | list() | tuple():
-            _refuse_odd_inside(value, path)
+            if depth == 0:
+                raise InvalidInput(f"the input nests deeper than {DEEPEST} levels")
+            _refuse_odd_inside(value, path, depth - 1)
         case _:
             raise InvalidInput(f"{path} is {type(value).__name__}, which JSON can't hold")
 
 
-def _refuse_odd_inside(value: Json, path: str) -> None:
+def _refuse_odd_inside(value: Json, path: str, depth: int) -> None:
     if isinstance(value, dict):
         for key, inner in cast("Mapping[object, Json]", value).items():
             if not isinstance(key, str):
                 raise InvalidInput(f"{path} has a key that is no text: {key!r}")
-            _refuse_odd(key, f"{path} (key)")
-            _refuse_odd(inner, f"{path}.{key}")
+            _refuse_odd(key, f"{path} (key)", depth)
+            _refuse_odd(inner, f"{path}.{key}", depth)
     else:
         for index, inner in enumerate(cast("Sequence[Json]", value)):
-            _refuse_odd(inner, f"{path}[{index}]")
+            _refuse_odd(inner, f"{path}[{index}]", depth)

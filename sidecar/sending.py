@@ -58,7 +58,7 @@ class Sender:
                 _log.info("%s", error)
             except DatabaseUnreachable as error:
                 _log.warning("%s is left to the workers: %s", operation.id, error)
-            except Exception:
+            except Exception:  # noqa: BLE001  one bad row must not stop the others
                 _log.exception("%s is left to the workers", operation.id)
 
     async def _give_back(self, operation: Operation) -> None:

@@ -62,6 +62,20 @@ class Settings(BaseSettings):
     reads_per_s: PositiveFloat = 20
     reads_burst: PositiveInt = 40
 
+    http_host: str = "127.0.0.1"
+    http_port: Annotated[int, Field(ge=0, le=65_535)] = 8787
+    """0: any free one."""
+    http_hosts: str = ""
+    """Further names under which `serve` is addressed, with commas between: `outlive.example.com`.
+    Requests to any other name are refused."""
+    http_rate_per_s: PositiveFloat = 50
+    """Requests a second for each token, lasting; `http_rate_burst` at once."""
+    http_rate_burst: PositiveInt = 200
+    policy_file: Path | None = None
+    """What the policy may approve; by default `policy.toml` in `home`, if there is one."""
+    stripe_webhook_secrets: SecretStr = SecretStr("")
+    """Signing secrets (`whsec_…`) with commas between: during a roll the old one counts too."""
+
     signing_key_file: Path | None = None
     """Signs checkpoints; by default `checkpoint.pem` in `home`, made when it is first needed."""
     anchor_file: Path | None = None
@@ -74,6 +88,23 @@ class Settings(BaseSettings):
         if not _IDENTITY.fullmatch(value):
             raise ValueError("use letters, digits, dot, dash and underscore, at most 64")
         return value
+
+    @property
+    def policy(self) -> Path | None:
+        """The policy file; `None` where there is none: then every effect is for a person."""
+        usual = self.home / "policy.toml"
+        return self.policy_file or (usual if usual.exists() else None)
+
+    @property
+    def webhook_secrets(self) -> tuple[str, ...]:
+        """Stripe's signing secrets, the newest first."""
+        return _parts(self.stripe_webhook_secrets.get_secret_value())
+
+    @property
+    def own_names(self) -> frozenset[str]:
+        """Names under which the HTTP server may be addressed."""
+        usual = ("localhost", "127.0.0.1", "[::1]", self.http_host)
+        return frozenset(name.lower() for name in (*usual, *_parts(self.http_hosts)))
 
     @property
     def signing_key(self) -> Path:
@@ -106,6 +137,10 @@ class Settings(BaseSettings):
             reads_per_s=self.reads_per_s,
             reads_burst=self.reads_burst,
         )
+
+
+def _parts(text: str) -> tuple[str, ...]:
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,6 @@ import platform
 import threading
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final
 
@@ -32,6 +31,7 @@ from telemetry.scrubbed import Scrubbed, for_langfuse
 from telemetry.settings import TelemetrySettings
 from telemetry.ship import RecordSink, Shipper
 from telemetry.spool import Spool
+from telemetry.timeline import nanoseconds
 
 BATCH_DELAY_MS: Final = 1_000
 QUEUE_SPANS: Final = 2_048
@@ -39,7 +39,6 @@ BATCH_SPANS: Final = 512
 CLOSE_S: Final = 3.0
 """How long an ending process waits for its last spans to leave."""
 _METRICS_EVERY_MS: Final = 10_000
-_EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,7 +133,7 @@ def keep_in(spool: Spool, resource: Mapping[str, Any]) -> Callable[[Started], No
         spool.append(
             {
                 "event": names.ATTEMPT_STARTED,
-                "at_ns": _nanoseconds(started.at),
+                "at_ns": nanoseconds(started.at),
                 "trace_id": started.trace_id,
                 "span_id": started.span_id,
                 "attributes": scrub_attributes(started.attributes),
@@ -143,11 +142,6 @@ def keep_in(spool: Spool, resource: Mapping[str, Any]) -> Callable[[Started], No
         )
 
     return note
-
-
-def _nanoseconds(at: datetime) -> int:
-    since = at - _EPOCH
-    return ((since.days * 86_400 + since.seconds) * 1_000_000 + since.microseconds) * 1_000
 
 
 def _exporters(settings: TelemetrySettings, clickhouse: ClickHouse | None) -> list[SpanExporter]:

@@ -46,7 +46,7 @@ _DECIDING: Final = frozenset({"decided", "verdict"})
 
 def fact(ledger_id: UUID, row: Mapping[str, Any]) -> list[Any]:
     """One row of `read_facts`, in the order of `COLUMNS`."""
-    told = json.loads(row["payload"]) if row["payload"] else {}
+    told: Mapping[str, Any] = json.loads(row["payload"] or "{}")
     deciding = row["kind"] in _DECIDING
     code = _word(told.get("code"))
     agent = _TRACEPARENT.fullmatch(row["trace_context"] or "")

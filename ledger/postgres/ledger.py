@@ -1,7 +1,7 @@
 """The ledger: everything that can be asked of it, over the writer and a small pool."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Self
@@ -273,7 +273,12 @@ class Ledger:
             lease_s=lease_s,
             payload=told,
         )
-        return await self.operations([row["id"] for row in rows])
+        return await self._held({row["id"]: row["fence"] for row in rows})
+
+    async def _held(self, fences: Mapping[UUID, int]) -> list[Operation]:
+        """Read what was claimed; what somebody has taken over meanwhile is not ours any more."""
+        read = await self.operations(list(fences))
+        return [operation for operation in read if operation.fence == fences[operation.id]]
 
     async def claim_one(
         self, operation_id: UUID, worker: Worker, *, case_version: int, lease_s: float
@@ -293,9 +298,10 @@ class Ledger:
             payload=told,
             case_version=case_version,
         )
-        if row is None:
+        held = [] if row is None else await self._held({row["id"]: row["fence"]})
+        if not held:
             raise StaleCase(operation_id, case_version)
-        return await self.operation(operation_id)
+        return held[0]
 
     async def release(self, operations: Sequence[Operation], *, check_s: float) -> None:
         """Give operations back unchanged, to be due in `check_s` seconds."""

@@ -99,7 +99,20 @@ outbox = Table(
     Column("last_error", Text),
     Column("sent_at", TIME),
     Column("gave_up_at", TIME),
+    Column("receipt", JSONB),
     Index("outbox_due", "due_at"),
+    Index("outbox_gave_up", "gave_up_at"),
+)
+overtaken = Table(
+    "overtaken",
+    metadata,
+    Column("operation_id", Uuid, primary_key=True),
+    Column("proposal_id", Uuid, nullable=False),
+    Column("at", TIME, nullable=False),
+    Column("done_at", TIME),
+    Column("asked_in", Uuid),
+    Column("why", Text),
+    Index("overtaken_open", "proposal_id"),
 )
 runs = Table(
     "runs",
@@ -117,8 +130,17 @@ runs = Table(
     Column("suspended_at", TIME, nullable=False),
     Column("ready_at", TIME),
     Column("resumed_at", TIME),
+    Column("turn", Integer, nullable=False),
+    Column("turn_digest", Text, nullable=False),
+    Column("check_at", TIME),
+    Column("woken_at", TIME),
+    Column("offers", Integer, nullable=False),
+    Column("offer_at", TIME),
     UniqueConstraint("agent", "run_key"),
     Index("runs_open", "state", "claimed_until"),
+    Index("runs_to_check", "check_at"),
+    Index("runs_to_offer", "offer_at"),
+    Index("runs_to_take_back", "claimed_until"),
 )
 run_calls = Table(
     "run_calls",
@@ -132,8 +154,10 @@ run_calls = Table(
     Column("status", Text, nullable=False),
     Column("input", JSONB, nullable=False),
     Column("result", JSONB),
+    Column("turn", Integer, nullable=False),
     UniqueConstraint("run_id", "tool_call_id"),
     Index("run_calls_of_proposal", "proposal_id"),
+    Index("run_calls_in_doubt", "proposal_id"),
 )
 tokens = Table(
     "tokens",

@@ -34,6 +34,7 @@ _BY_CODE: Final = MappingProxyType(
         **dict.fromkeys(
             (
                 "invalid_parameters",
+                "ambiguous_id",
                 "invalid_input",
                 "input_too_large",
                 "unknown_type",

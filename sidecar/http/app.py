@@ -1,6 +1,8 @@
-"""The HTTP application: the table as Starlette routes, and an answer for what is in none of them."""
+"""The HTTP application: the table as Starlette routes, and an answer where there is none."""
 
 import json
+from collections import defaultdict
+from collections.abc import Mapping
 from typing import Final
 
 from starlette.applications import Starlette
@@ -11,7 +13,7 @@ from starlette.routing import Route
 
 from sidecar.http.doors import Doors
 from sidecar.http.endpoint import Table
-from sidecar.http.guard import check_host, guarded
+from sidecar.http.guard import Handler, check_host, guarded
 from sidecar.http.openapi import document
 from sidecar.http.problems import Problem, response_to
 from sidecar.http.table import ENDPOINTS
@@ -39,15 +41,22 @@ def application(doors: Doors, table: Table = ENDPOINTS) -> Starlette:
             )
         return response_to(Problem("not_found", "there is nothing here; see GET /openapi.json"))
 
-    routes = [
-        Route(endpoint.path, guarded(endpoint, doors), methods=[endpoint.method])
-        for endpoint in table
-    ]
     return Starlette(
-        routes=[*_joined(routes), Route("/openapi.json", openapi, methods=["GET"])],
+        routes=[*_routes(doors, table), Route("/openapi.json", openapi, methods=["GET"])],
         exception_handlers={HTTPException: lost},
     )
 
 
-def _joined(routes: list[Route]) -> list[Route]:
-    return routes
+def _routes(doors: Doors, table: Table) -> list[Route]:
+    """One route a path, so that a wrong method is told all the right ones."""
+    handlers: defaultdict[str, dict[str, Handler]] = defaultdict(dict)
+    for endpoint in table:
+        handlers[endpoint.path][endpoint.method] = guarded(endpoint, doors)
+    return [Route(path, _by_method(each), methods=list(each)) for path, each in handlers.items()]
+
+
+def _by_method(handlers: Mapping[str, Handler]) -> Handler:
+    async def handle(request: Request) -> Response:
+        return await handlers["GET" if request.method == "HEAD" else request.method](request)
+
+    return handle

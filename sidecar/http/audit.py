@@ -7,6 +7,7 @@ looked. Whether the whole chain holds is recomputed by `outlive audit verify`.
 import base64
 import binascii
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
 from uuid import UUID
@@ -17,7 +18,7 @@ from sidecar.http.models import JsonObject, Line, Moment, NoBody, Paged, Utc, Vi
 from sidecar.roles import Right
 
 _SCAN: Final = 2_000
-_PARTS: Final = 3
+_PLACE: Final = re.compile(r"(\d{1,19})\.([0-9a-f]{32})\.(\d{1,19})")
 _BIGINT_MOST: Final = 2**63 - 1
 
 Row = Mapping[str, Any]
@@ -154,15 +155,17 @@ def _place(cursor: str) -> tuple[str, UUID, int]:
         InvalidInput: The cursor is none of ours.
     """
     try:
-        parts = base64.b64decode(f"{cursor}===", b"-_", validate=False).decode("ascii").split(".")
-        if len(parts) != _PARTS:
-            raise ValueError("not three parts")
-        xid, operation_id, seq = int(parts[0]), UUID(parts[1]), int(parts[2])
-        if not (0 <= xid <= _BIGINT_MOST and 0 <= seq <= _BIGINT_MOST):
-            raise ValueError("out of range")
+        place = base64.b64decode(f"{cursor}===", b"-_").decode("ascii")
     except (binascii.Error, ValueError) as error:
-        raise InvalidInput(f"{cursor!r} is no cursor; begin again without one") from error
-    return str(xid), operation_id, seq
+        raise _no_cursor(cursor) from error
+    found = _PLACE.fullmatch(place)
+    if found is None or max(int(found[1]), int(found[3])) > _BIGINT_MOST:
+        raise _no_cursor(cursor)
+    return found[1], UUID(found[2]), int(found[3])
+
+
+def _no_cursor(cursor: str) -> InvalidInput:
+    return InvalidInput(f"{cursor!r} is no cursor; begin again without one")
 
 
 TABLE: Final[Table] = (

@@ -12,7 +12,6 @@ from pydantic import Field
 from ledger.proposals import (
     Approval,
     DecisionRefused,
-    DecisionStale,
     Proposal,
     ProposalState,
     Taken,
@@ -43,7 +42,9 @@ class ApproveBody(Body):
 
     version: Version
     digest: Digest
-    separate: Annotated[list[Annotated[int, Field(ge=1, le=10_000)]], Field(max_length=10_000)] = []
+    separate: tuple[Annotated[int, Field(ge=1, le=10_000)], ...] = Field(
+        default=(), max_length=10_000, strict=False
+    )
     """Items that are meant although something resembles them."""
     reason: Prose = ""
 
@@ -85,7 +86,7 @@ async def _approve(call: Call[NoQuery, ApproveBody]) -> Reply:
         body.version,
         body.digest,
         call.who.actor,
-        separate=tuple(body.separate),
+        separate=body.separate,
         reason=body.reason,
     )
     taken: Taken = await _decided(call, lambda: call.doors.proposer.approve(approval))

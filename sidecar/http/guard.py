@@ -7,7 +7,7 @@ nothing has begun.
 import logging
 import time
 from collections.abc import Awaitable, Callable
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from pydantic import BaseModel, ValidationError
 from starlette.requests import ClientDisconnect, Request
@@ -30,6 +30,7 @@ _HEADERS: Final = (
 )
 _log = logging.getLogger(__name__)
 
+Model = TypeVar("Model", bound=BaseModel)
 Handler = Callable[[Request], Awaitable[Response]]
 
 
@@ -46,7 +47,7 @@ def guarded(endpoint: Endpoint[Any, Any], doors: Doors) -> Handler:
             response = response_to(problem_of(error))
         except ClientDisconnect:
             response = Response(status_code=400)  # nobody reads it
-        except Exception:
+        except Exception:  # noqa: BLE001  the last place where a caller can be told
             _log.exception("%s %s", endpoint.method, endpoint.path)
             response = response_to(
                 Problem("unexpected", "a bug of ours; what was acknowledged stands. See the log.")
@@ -156,7 +157,7 @@ async def _read(request: Request) -> bytes:
     return b"".join(parts)
 
 
-def _checked(model: type[Any], validate: Callable[[], Any]) -> Any:
+def _checked(model: type[Model], validate: Callable[[], Model]) -> Model:
     try:
         return validate()
     except ValidationError as error:

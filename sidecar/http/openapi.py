@@ -7,7 +7,7 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from sidecar.http.brakes import SCOPE
 from sidecar.http.endpoint import Endpoint, Table
@@ -67,7 +67,7 @@ def codes_of(endpoint: Endpoint[Any, Any]) -> list[str]:
 def _schemas(table: Table) -> tuple[Mapping[type[BaseModel], Document], Document]:
     inputs = {e.body for e in table if e.body.model_fields}
     outputs = {view for e in table for view in e.answers.values() if view is not None}
-    wanted = [
+    wanted: list[tuple[type[BaseModel], JsonSchemaMode]] = [
         *((model, "validation") for model in sorted(inputs, key=lambda model: model.__name__)),
         *(
             (model, "serialization")
@@ -75,7 +75,8 @@ def _schemas(table: Table) -> tuple[Mapping[type[BaseModel], Document], Document
         ),
     ]
     by_model, definitions = models_json_schema(wanted, ref_template=_REF)
-    return {model: schema for (model, _), schema in by_model.items()}, definitions["$defs"]
+    named = {model: by_model[model, mode] for model, mode in wanted}
+    return named, definitions["$defs"]
 
 
 def _operation(endpoint: Endpoint[Any, Any], names: Mapping[type[BaseModel], Document]) -> Document:
@@ -140,7 +141,8 @@ def _query(endpoint: Endpoint[Any, Any]) -> Iterable[Document]:
 def _inlined(field: Document, inner: Document) -> Document:
     """A parameter's schema without references, since those would point into the query's own."""
     if "$ref" in field:
-        return inner[field["$ref"].rpartition("/")[2]]
+        named: Document = inner[field["$ref"].rpartition("/")[2]]
+        return named
     if "anyOf" in field:
         return {**field, "anyOf": [_inlined(one, inner) for one in field["anyOf"]]}
     return field

@@ -26,7 +26,7 @@ from sidecar.http.models import (
 from sidecar.http.problems import Problem
 from sidecar.http.views import OperationLineView, StandingView
 from sidecar.proposing import Wanted
-from sidecar.results import Status
+from sidecar.result_texts import Status
 from sidecar.roles import Right
 
 _KEY_MOST: Final = 200

@@ -36,7 +36,7 @@ MINUTE = 60.0
 
 
 async def test_case_01_a_crash_after_the_providers_commit(stripe_world: StripeWorld) -> None:
-    """`sent` was committed before a byte left: one refund, confirmed by looking."""
+    """Case 1: `sent` was committed before a byte left: one refund, confirmed by looking."""
     operation = await stripe_world.refund()
     sandbox = stripe_world.sandbox
     fault = await sandbox.arm("slow", method="POST", when="after", hold=True)
@@ -46,13 +46,14 @@ async def test_case_01_a_crash_after_the_providers_commit(stripe_world: StripeWo
     await agent.die()
     await sandbox.release(fault)
     again = await stripe_world.worker("agent")
+    await again.step()
     await stripe_world.live(1, again)
     assert ended(await stripe_world.read(operation)) == (State.CONFIRMED, None)
     assert len(await stripe_world.effects(operation)) == await stripe_world.posts() == 1
 
 
 async def test_case_02_a_call_that_takes_200_seconds(world: FakeWorld) -> None:
-    """The lease ends meanwhile: the second worker looks, and never sends beside the first."""
+    """Case 2: the lease ends meanwhile: the second worker looks, and never sends beside the first."""
     held = asyncio.Event()
     world.provider.plan("ch_1", Plan(held=held, liveness=Liveness.PENDING))
     operation = await world.one()
@@ -73,7 +74,7 @@ async def test_case_02_a_call_that_takes_200_seconds(world: FakeWorld) -> None:
 
 
 async def test_case_03_a_stopped_sender_wakes_up_late(world: FakeWorld) -> None:
-    """Its answer, a refusal, does not overwrite what its successor has found."""
+    """Case 3: its answer, a refusal, does not overwrite what its successor has found."""
     held = asyncio.Event()
     refused = Answer(Outcome.REFUSED, Refusal.FINAL, key_verdict=True, code="no")
     world.provider.plan("ch_1", Plan(held=held, answer=refused))
@@ -94,7 +95,7 @@ async def test_case_03_a_stopped_sender_wakes_up_late(world: FakeWorld) -> None:
 
 @pytest.mark.parametrize("off_s", [600.0, -600.0])
 async def test_case_04_a_replica_whose_clock_is_off(world: FakeWorld, off_s: float) -> None:
-    """Ten minutes fast or slow: a live lease is not taken, only the database's clock counts."""
+    """Case 4: ten minutes fast or slow: a live lease is not taken, only the database's clock counts."""
     held = asyncio.Event()
     world.provider.plan("ch_1", Plan(held=held))
     operation = await world.one()
@@ -119,7 +120,7 @@ async def test_case_04_a_replica_whose_clock_is_off(world: FakeWorld, off_s: flo
 @pytest.mark.parametrize("loss", list(Loss))
 @pytest.mark.parametrize("moment", ["authorize", "send", "record"])
 async def test_case_05_the_commits_answer_is_lost(ledger_dsn: str, moment: str, loss: Loss) -> None:
-    """Re-read under a lock, gone by what stands: one operation, one request, confirmed."""
+    """Case 5: re-read under a lock, gone by what stands: one operation, one request, confirmed."""
     async with proxied(ledger_dsn) as (proxy, address), fake_world(address) as world:
 
         async def lose(_: Operation) -> None:
@@ -146,7 +147,7 @@ async def test_case_05_the_commits_answer_is_lost(ledger_dsn: str, moment: str, 
 
 
 async def test_case_06_two_equal_partial_refunds_are_two(stripe_world: StripeWorld) -> None:
-    """The first one's answer is lost and recovered; a second, meant one has its own key."""
+    """Case 6: the first one's answer is lost and recovered; a second, meant one has its own key."""
     first = await stripe_world.refund(amount_minor=30)
     await stripe_world.sandbox.arm("reset", method="POST", when="after")
     me = await stripe_world.worker()
@@ -160,7 +161,7 @@ async def test_case_06_two_equal_partial_refunds_are_two(stripe_world: StripeWor
 
 
 async def test_case_07_a_409_in_use_is_no_failure(stripe_world: StripeWorld) -> None:
-    """Three times in use while the first call executes; then its stored success."""
+    """Case 7: three times in use while the first call executes; then its stored success."""
     sandbox = stripe_world.sandbox
     operation = await stripe_world.refund()
     fault = await sandbox.arm("slow", method="POST", hold=True)
@@ -182,7 +183,7 @@ async def test_case_07_a_409_in_use_is_no_failure(stripe_world: StripeWorld) -> 
 async def test_case_08_the_stored_bytes_are_sent_again(
     stripe_world: StripeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Code that would write other metadata today changes nothing about what was approved."""
+    """Case 8: code that would write other metadata today changes nothing about what was approved."""
     operation = await stripe_world.refund()
     kind = stripe_world.types.get("stripe.refund")
     monkeypatch.setattr(kind, "build_request", _drifting)
@@ -197,7 +198,7 @@ async def test_case_08_the_stored_bytes_are_sent_again(
 async def test_case_08_a_mismatch_alarms_and_never_makes_a_new_key(
     stripe_world: StripeWorld,
 ) -> None:
-    """Somebody used the key with a trace id in its metadata: 400, a person, no new key."""
+    """Case 8: somebody used the key with a trace id in its metadata: 400, a person, no new key."""
     operation = await stripe_world.refund()
     async with httpx.AsyncClient(base_url=stripe_world.url, auth=("sk_test_sandbox", "")) as http:
         body = {"charge": "ch_2", "amount": "1", "metadata[trace]": "abc"}
@@ -210,7 +211,7 @@ async def test_case_08_a_mismatch_alarms_and_never_makes_a_new_key(
 
 
 async def test_case_09_a_key_reused_after_a_day_would_act_anew(stripe_world: StripeWorld) -> None:
-    """The sandbox forgets keys at 24 h, recovery comes at 25 h: a person decides."""
+    """Case 9: the sandbox forgets keys at 24 h, recovery comes at 25 h: a person decides."""
     operation = await stripe_world.refund(resend_s=48 * HOUR)
     await stripe_world.sandbox.arm("error_502", method="POST", when="before")
     agent = await stripe_world.worker("agent")
@@ -222,7 +223,7 @@ async def test_case_09_a_key_reused_after_a_day_would_act_anew(stripe_world: Str
 
 
 async def test_case_16_an_authorization_ends_between_decision_and_send(world: FakeWorld) -> None:
-    """Decided a second before its end, at the gate a second after it: nothing leaves."""
+    """Case 16: decided a second before its end, at the gate a second after it: nothing leaves."""
     operation = await world.one(valid_s=MINUTE)
     me = await world.worker()
     await world.later(MINUTE - 1 - 0.002)
@@ -241,7 +242,7 @@ async def test_case_16_an_authorization_ends_between_decision_and_send(world: Fa
 
 
 async def test_case_16_a_time_without_a_zone_is_refused(world: FakeWorld) -> None:
-    """`2027-01-01` says nothing; the question stays open, and recovery goes on."""
+    """Case 16: `2027-01-01` says nothing; the question stays open, and recovery goes on."""
     operation, me = await asked(world)
     naive = datetime.fromisoformat("2027-01-01")
     with pytest.raises(VerdictRefused):
@@ -250,7 +251,7 @@ async def test_case_16_a_time_without_a_zone_is_refused(world: FakeWorld) -> Non
 
 
 async def test_case_16_one_bad_row_is_asked_about_alone(world: FakeWorld) -> None:
-    """Thirty neighbours are finished in the same passes."""
+    """Case 16: thirty neighbours are finished in the same passes."""
     [bad] = await world.authorize("fake.mail", {"object": "bad", "amount_minor": 1})
     world.types._types.pop("fake.mail")
     items = [{"object": f"ch_{n}", "amount_minor": 1} for n in range(30)]
@@ -261,27 +262,27 @@ async def test_case_16_one_bad_row_is_asked_about_alone(world: FakeWorld) -> Non
 
 
 def test_case_19_keys_are_ordered_as_rfc_8785_says() -> None:
-    """By UTF-16 units: the emoji comes before the fullwidth at sign; Python's order differs."""
+    """Case 19: by UTF-16 units: the emoji comes before the fullwidth at sign; Python's order differs."""
     value = {"＠": 1, "😀": 2}  # noqa: RUF001  this very character is the case
     assert canonical(value) == '{"😀":2,"＠":1}'.encode()  # noqa: RUF001  the same
     assert json.dumps(value, sort_keys=True, ensure_ascii=False) != canonical(value).decode()
 
 
 def test_case_19_a_float_is_no_amount() -> None:
-    """100 has a digest, 100.0 is refused."""
+    """Case 19: 100 has a digest, 100.0 is refused."""
     assert canonical({"amount_minor": 100}) == b'{"amount_minor":100}'
     with pytest.raises(Exception, match="float"):
         canonical({"amount_minor": 100.0})
 
 
 def test_case_19_text_is_not_normalised_silently() -> None:
-    """NFC and NFD look alike and are two inputs."""
+    """Case 19: nFC and NFD look alike and are two inputs."""
     composed = "Zoë"
     assert digest(composed) != digest(unicodedata.normalize("NFD", composed))
 
 
 async def test_case_20_cancelling_twice_answers_404(stripe_world: StripeWorld) -> None:
-    """The answer is lost, the target shows it: confirmed, without a second DELETE."""
+    """Case 20: the answer is lost, the target shows it: confirmed, without a second DELETE."""
     [operation] = await stripe_world.authorize(
         "stripe.subscription_cancel", {"subscription": "sub_1"}
     )

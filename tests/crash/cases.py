@@ -131,6 +131,7 @@ _ASKED: Final = frozenset(
         (Send.RESET_BEFORE, World.DISPUTE),
         (Send.RESET_BEFORE, World.REVOKED),
         (Send.RESET_BEFORE, World.HAND),
+        (Send.RESET_AFTER, World.HAND),
         (Send.RESET_AFTER, World.WIPED),
     }
 )
@@ -186,6 +187,8 @@ def makes_sense(case: Case) -> bool:
     if case.step in ANSWERED:
         return case.send is not Send.SLOW
     if case.step in SECOND_LOOK:
+        if case.step.startswith("decide") and case.world is World.HAND:
+            return case.send not in TOOK_EFFECT  # else the decision is a question
         return case.send not in {Send.FINE, Send.SLOW}
     if case.step in SECOND_SEND:
         return case.send in _NO_EFFECT and case.world in {

@@ -168,9 +168,6 @@ async def test_a_decision_that_waits_for_itself_is_written_once(
     assert (await history(ledger, held.id)).count("decided") == 1
 
 
-@pytest.mark.xfail(
-    strict=True, reason="claim() returns what it reads later, with the fence of whoever came next"
-)
 async def test_a_claim_lost_before_it_is_read_is_not_returned(
     ledger: Ledger, ledger_dsn: str, me: Worker
 ) -> None:

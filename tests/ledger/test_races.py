@@ -3,7 +3,9 @@
 import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack
+from dataclasses import replace
 
+import psycopg
 import pytest
 
 from ledger.commands import Authorized
@@ -169,3 +171,13 @@ async def test_a_revocation_names_what_it_stopped_and_what_had_left(ledger: Ledg
     await ledger.begin_attempt(sending(left, me))
     revocation = await ledger.revoke(ended.authorization.id, by="person:amaia", reason="test")
     assert (revocation.stopped, revocation.had_left) == ((waiting.id,), (left.id,))
+
+
+async def test_an_idempotency_key_is_used_once(ledger: Ledger) -> None:
+    """The key is the operation's id: under another request the same one is refused, whole."""
+    new = new_operation("ch_1")
+    await authorize(ledger, new)
+    before = await everything(ledger)
+    with pytest.raises(psycopg.errors.UniqueViolation):
+        await authorize(ledger, new_operation("ch_2"), replace(new, separate=True))
+    assert await everything(ledger) == before

@@ -1,6 +1,7 @@
 """Ledger facts: every event arrives, counts once, and never before an earlier one could."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from uuid import uuid4
 
 import psycopg
@@ -41,13 +42,7 @@ async def test_every_event_arrives_with_its_attempts_trace(
     [made] = await authorized(ledger, new_operation())
     by = worker()
     [held] = await ledger.claim(by, share=1, lease_s=60)
-    traced = sending(held, by)
-    await ledger.begin_attempt(
-        type(traced)(
-            **{name: getattr(traced, name) for name in traced.__slots__}
-            | {"trace_id": "a" * 32, "span_id": "b" * 16}
-        )
-    )
+    await ledger.begin_attempt(replace(sending(held, by), trace_id="a" * 32, span_id="b" * 16))
     outbox = Outbox(ledger, clickhouse, uuid4())
     assert await outbox.ship() == 3
     assert await outbox.ship() == 0

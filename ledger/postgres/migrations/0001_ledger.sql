@@ -196,6 +196,18 @@ CREATE FUNCTION uuid_floor(moment timestamptz) RETURNS uuid LANGUAGE sql IMMUTAB
     SELECT rpad(lpad(to_hex((extract(epoch FROM moment) * 1000)::bigint), 12, '0'), 32, '0')::uuid
 $$;
 
+CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
+BEGIN
+    RAISE EXCEPTION '% of % is refused: %', TG_OP, TG_TABLE_NAME, TG_ARGV[0]
+        USING ERRCODE = 'OL002';
+END $$;
+
+CREATE FUNCTION keep(name text) RETURNS void LANGUAGE plpgsql AS $$
+BEGIN
+    EXECUTE format('CREATE TRIGGER kept BEFORE TRUNCATE ON %s FOR EACH STATEMENT '
+                   'EXECUTE FUNCTION refuse(''history is kept'')', name);
+END $$;
+
 CREATE FUNCTION ensure_partitions(months_ahead integer) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE
     month timestamptz := date_trunc('month', ledger_now(), 'UTC');
@@ -209,6 +221,7 @@ BEGIN
                 EXECUTE format('CREATE TABLE %I PARTITION OF %I FOR VALUES FROM (%L) TO (%L)',
                                child, parent, uuid_floor(month),
                                uuid_floor(date_trunc('month', month + interval '32 days', 'UTC')));
+                PERFORM keep(child);
             END IF;
         END LOOP;
         month := date_trunc('month', month + interval '32 days', 'UTC');
@@ -379,11 +392,6 @@ END $$;
 CREATE TRIGGER guard_move BEFORE UPDATE OF state ON operations
     FOR EACH ROW WHEN (OLD.state IS DISTINCT FROM NEW.state) EXECUTE FUNCTION guard_move();
 
-CREATE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql AS $$
-BEGIN
-    RAISE EXCEPTION '% of % is refused: %', TG_OP, TG_TABLE_NAME, TG_ARGV[0]
-        USING ERRCODE = 'OL002';
-END $$;
 CREATE TRIGGER approved_stays BEFORE UPDATE OF id, proposal_id, item, type, type_version,
     adapter_version, provider, family, account, livemode, object_id, connected_account, target,
     amount_minor, currency, parameters, request, request_digest, idempotency_key, snapshot,
@@ -391,12 +399,19 @@ CREATE TRIGGER approved_stays BEFORE UPDATE OF id, proposal_id, item, type, type
     FOR EACH ROW EXECUTE FUNCTION refuse('what was approved does not change');
 CREATE TRIGGER operations_stay BEFORE DELETE OR TRUNCATE ON operations
     FOR EACH STATEMENT EXECUTE FUNCTION refuse('operations are kept');
-CREATE TRIGGER attempts_stay BEFORE DELETE OR TRUNCATE ON attempts
-    FOR EACH STATEMENT EXECUTE FUNCTION refuse('attempts are kept');
-CREATE TRIGGER history_stays BEFORE UPDATE OR DELETE OR TRUNCATE ON events
-    FOR EACH STATEMENT EXECUTE FUNCTION refuse('history is append-only');
-CREATE TRIGGER payloads_stay BEFORE UPDATE OR TRUNCATE ON event_payloads
-    FOR EACH STATEMENT EXECUTE FUNCTION refuse('payloads change only by erasure');
+-- Row triggers are inherited by partitions, so naming a partition is no way around; TRUNCATE has
+-- statement triggers only, which `keep` puts on each partition.
+CREATE TRIGGER attempts_stay BEFORE DELETE ON attempts
+    FOR EACH ROW EXECUTE FUNCTION refuse('attempts are kept');
+CREATE TRIGGER attempt_stays BEFORE UPDATE OF operation_id, number, fence, owner, process,
+    credential, trace_id, span_id, started_at, send_not_after ON attempts
+    FOR EACH ROW EXECUTE FUNCTION refuse('only its answer is added to an attempt');
+CREATE TRIGGER history_stays BEFORE UPDATE OR DELETE ON events
+    FOR EACH ROW EXECUTE FUNCTION refuse('history is append-only');
+CREATE TRIGGER payloads_stay BEFORE UPDATE ON event_payloads
+    FOR EACH ROW EXECUTE FUNCTION refuse('payloads change only by erasure');
+SELECT keep(name) FROM unnest(ARRAY['attempts', 'events', 'event_payloads', 'attempts_other',
+                                     'events_other', 'event_payloads_other']) AS name;
 CREATE TRIGGER checkpoints_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON checkpoints
     FOR EACH STATEMENT EXECUTE FUNCTION refuse('checkpoints are append-only');
 CREATE TRIGGER checkpoint_entries_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON checkpoint_entries

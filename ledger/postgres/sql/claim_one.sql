@@ -21,10 +21,10 @@ WITH locked AS MATERIALIZED (
                %(actor)s::text, s.at,
                sha256(s.salt || convert_to(%(payload)s::text, 'UTF8')))
       FROM salted s WHERE o.id = s.id
-    RETURNING o.id, o.last_event_seq, o.last_event_hash, s.at, s.event_id, 'claimed' AS kind,
+    RETURNING o.id, o.fence, o.last_event_seq, o.last_event_hash, s.at, s.event_id, 'claimed' AS kind,
               %(actor)s::text AS actor,
               sha256(s.salt || convert_to(%(payload)s::text, 'UTF8')) AS payload_digest,
               s.salt, %(payload)s::text AS payload
 ),
 -- :include _append_event
-SELECT id FROM changed;
+SELECT id, fence FROM changed;

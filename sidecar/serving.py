@@ -1,0 +1,201 @@
+"""A serving process: the HTTP door on this event loop, a beating heart, and an end in order.
+
+On SIGTERM: nobody is let in any more, whoever waits gets what is known, what is in flight is
+finished, and what this process still holds is given back.
+"""
+
+import asyncio
+import contextlib
+import logging
+import socket
+from collections.abc import AsyncGenerator, Generator
+from contextlib import asynccontextmanager, contextmanager
+from typing import Final
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from ledger.commands import Worker
+from ledger.errors import DatabaseUnreachable, OutliveError, WorkerFenced
+from ledger.postgres.search import Search
+from recovery.passes import Passes
+from sidecar.desk import Desk
+from sidecar.http.app import application
+from sidecar.http.doors import Doors
+from sidecar.http.limits import Buckets
+from sidecar.http.measures import Measures
+from sidecar.policy_file import PolicyFile
+from sidecar.proposing import Proposer
+from sidecar.sending import Sender
+from sidecar.settings import Settings
+from sidecar.tokens import Tokens
+from sidecar.waiting import Waits
+from sidecar.wiring import System
+
+_IN_FLIGHT_MOST_S: Final = 45
+"""What is longest on its way: a provider call with its budget, and its record."""
+_BACKLOG: Final = 2_048
+
+_log = logging.getLogger(__name__)
+
+
+class PortTaken(OutliveError):
+    """The address can't be listened at."""
+
+    code = "port_taken"
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn without its signal handlers: the process has its own."""
+
+    @contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Leave signals alone."""
+        yield
+
+
+class Serving:
+    """One HTTP server over the parts of a process."""
+
+    def __init__(self, doors: Doors, sender: Sender, waits: Waits, bound: socket.socket) -> None:
+        self.doors = doors
+        self.url = doors.public_url
+        self._sender = sender
+        self._waits = waits
+        self._socket = bound
+        self._server = server_of(application(doors))
+
+    def stop(self) -> None:
+        """Let nobody in any more, and nobody wait."""
+        self._waits.close()
+        self._server.should_exit = True
+
+    async def run(self) -> None:
+        """Serve until stopped; returns when everything in flight has been finished."""
+        await self._server.serve(sockets=[self._socket])
+        await self._sender.drain()
+
+
+def server_of(app: ASGIApp) -> uvicorn.Server:
+    """Uvicorn as we want it: no access log, no server header, an end in order."""
+    return _Server(
+        uvicorn.Config(
+            app,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            lifespan="off",
+            backlog=_BACKLOG,
+            timeout_graceful_shutdown=_IN_FLIGHT_MOST_S,
+        )
+    )
+
+
+def bound_socket(host: str, port: int) -> socket.socket:
+    """Take the address before anything else begins.
+
+    Raises:
+        PortTaken: Somebody has it, or it is none of this machine's.
+    """
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    bound = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.bind((host, port))
+    except OSError as error:
+        bound.close()
+        raise PortTaken(
+            f"{host}:{port} can't be listened at ({error.strerror}); set OUTLIVE_HTTP_PORT"
+        ) from error
+    return bound
+
+
+@asynccontextmanager
+async def open_serving(system: System, worker: Worker) -> AsyncGenerator[Serving]:
+    """Put the HTTP door together; `worker` owns what it sends, and must be registered.
+
+    Raises:
+        PortTaken: The address is taken.
+        BadPolicy: The policy file can't be used.
+    """
+    settings, ledger = system.settings, system.ledger
+    with contextlib.closing(bound_socket(settings.http_host, settings.http_port)) as bound:
+        async with Search(ledger.database) as search:
+            policy = PolicyFile(settings.policy)
+            waits = Waits(ledger.pool)
+            sender = Sender(ledger, system.dispatcher(worker))
+            proposer = Proposer(ledger, system.types, policy, lease_s=settings.lease_s)
+            doors = Doors(
+                ledger=ledger,
+                search=search,
+                types=system.types,
+                desk=Desk(ledger, proposer, sender, waits, worker),
+                proposer=proposer,
+                verdicts=system.verdicts(worker),
+                tokens=Tokens(ledger.pool),
+                policy=policy,
+                measures=Measures(),
+                buckets=Buckets(settings.http_rate_per_s, settings.http_rate_burst),
+                hosts=settings.own_names,
+                webhook_secrets=settings.webhook_secrets,
+                heartbeat_ttl_s=settings.heartbeat_ttl_s,
+                public_url=_url(bound),
+            )
+            yield Serving(doors, sender, waits, bound)
+
+
+def _url(bound: socket.socket) -> str:
+    host, port = bound.getsockname()[:2]
+    return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
+
+
+class Heart:
+    """The heartbeat of a process that serves and runs no recovery passes."""
+
+    def __init__(self, passes: Passes, settings: Settings) -> None:
+        self._passes = passes
+        self._every_s = settings.heartbeat_s
+
+    async def beat(self) -> None:
+        """Beat until cancelled.
+
+        Raises:
+            WorkerFenced: This process was taken for dead; it must not go on.
+        """
+        while True:
+            await asyncio.sleep(self._every_s)
+            try:
+                await self._passes.beat()
+            except DatabaseUnreachable as error:
+                _log.warning("no heartbeat: %s", error)
+
+
+async def serve(serving: Serving, passes: Passes, settings: Settings) -> None:
+    """Run a serving process without a worker: register, beat, serve, leave in order.
+
+    Raises:
+        WorkerFenced: This process was taken for dead; it stopped.
+    """
+    await passes.register()
+    fenced: list[WorkerFenced] = []
+
+    async def heart() -> None:
+        try:
+            await Heart(passes, settings).beat()
+        except WorkerFenced as error:
+            fenced.append(error)
+            serving.stop()
+
+    beating = asyncio.create_task(heart(), name="heart")
+    try:
+        await serving.run()
+    finally:
+        beating.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await beating
+    if fenced:
+        raise fenced[0]
+    try:
+        await passes.leave()
+    except DatabaseUnreachable as error:
+        _log.warning("left without a word: %s", error)
