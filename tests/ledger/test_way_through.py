@@ -22,7 +22,9 @@ async def test_an_authorized_operation_is_sent_and_confirmed(ledger: Ledger) -> 
 
     answer = Answer(Outcome.ACCEPTED, reference="re_1", provider_status="succeeded")
     await ledger.record_answer(
-        Recording(held, 1, answer, State.CONFIRMED, in_doubt=False, failure_code=None, check_s=3600),
+        Recording(
+            held, 1, answer, State.CONFIRMED, in_doubt=False, failure_code=None, check_s=3600
+        ),
         actor=me.name,
     )
     done = await ledger.operation(operation.id)
