@@ -13,7 +13,7 @@ MOST: Final = 2_000
 _SPELLED: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 """Unicode categories that are never shown as they are (Unicode Standard, section 4.5)."""
 
-_BLANKS_TO_PLAIN: Final = {"\n": " ⏎ ", "\t": " "}
+_BREAKS: Final = {"\n": " ⏎ ", "\t": " "}
 _MARKS_MOST: Final = 2
 """Combining marks on one letter; languages need two, attacks pile up hundreds."""
 
@@ -25,8 +25,10 @@ def plain(value: object, *, most: int = MOST) -> str:
     for character in str(value)[: most + 1]:
         category = unicodedata.category(character)
         marks = marks + 1 if category in {"Mn", "Me"} else 0
-        if character in _BLANKS_TO_PLAIN:
-            shown.append(_BLANKS_TO_PLAIN[character])
+        if character in _BREAKS:
+            shown.append(_BREAKS[character])
+        elif category == "Zs":
+            shown.append(" ")  # wider, narrower and unbreakable ones look like it anyway
         elif category in _SPELLED or marks > _MARKS_MOST:
             shown.append(_spelled(character))
         else:

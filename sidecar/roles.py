@@ -36,7 +36,9 @@ class Right(StrEnum):
     BRAKE = "brake"
     OVERSEE = "oversee"
     """Read what concerns everybody: escalations, brakes, policy, audit, metrics."""
+    MAKE_TOKENS = "make_tokens"
     TOKENS = "tokens"
+    """List and revoke them."""
 
 
 _PERSON: Final = frozenset({Right.READ, Right.OVERSEE})
@@ -75,5 +77,5 @@ class Who:
     def may(self, right: Right) -> bool:
         """Whether their role allows it."""
         if self.once:
-            return right is Right.TOKENS
+            return right is Right.MAKE_TOKENS
         return right in MAY[self.role]

@@ -5,14 +5,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
 
-from pydantic import AliasChoices, Field, PositiveFloat, PositiveInt, SecretStr, ValidationError
+import psycopg
+from psycopg.conninfo import conninfo_to_dict
+from pydantic import AliasChoices, Field, PositiveInt, SecretStr, ValidationError
 from pydantic import field_validator as validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+from sqlalchemy.engine import make_url
+from sqlalchemy.exc import ArgumentError
 
 from dispatcher.timing import Timing
 from ledger.errors import OutliveError
 from recovery.limits import Limits
 
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _IDENTITY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -42,24 +47,24 @@ class Settings(BaseSettings):
     ] = None
     stripe_url: str = "https://api.stripe.com"
     stripe_ca_file: Path | None = None
-    processing_margin_s: PositiveFloat = 180
+    processing_margin_s: Positive = 180
     """Shorter than 180 is refused unless the provider is the sandbox."""
-    key_retention_s: PositiveFloat = 86_400
-    retry_first_s: PositiveFloat = 30
+    key_retention_s: Positive = 86_400
+    retry_first_s: Positive = 30
     """First pause before a resend or another look; other than 30 only with the sandbox."""
 
     identity: str = "sidecar"
     """Which worker this is, on this host: a restart under the same name takes over at once."""
-    send_budget_s: PositiveFloat = 5
-    call_s: PositiveFloat = 30
-    tcp_user_timeout_s: PositiveFloat = 30
-    lease_s: PositiveFloat = 90
-    heartbeat_s: PositiveFloat = 3
-    heartbeat_ttl_s: PositiveFloat = 10
+    send_budget_s: Positive = 5
+    call_s: Positive = 30
+    tcp_user_timeout_s: Positive = 30
+    lease_s: Positive = 90
+    heartbeat_s: Positive = 3
+    heartbeat_ttl_s: Positive = 10
 
     resends_per_hour: PositiveInt = 60
     resent_minor_per_hour: PositiveInt = 1_000_000
-    reads_per_s: PositiveFloat = 20
+    reads_per_s: Positive = 20
     reads_burst: PositiveInt = 40
 
     http_host: str = "127.0.0.1"
@@ -68,7 +73,7 @@ class Settings(BaseSettings):
     http_hosts: str = ""
     """Further names under which `serve` is addressed, with commas between: `outlive.example.com`.
     Requests to any other name are refused."""
-    http_rate_per_s: PositiveFloat = 50
+    http_rate_per_s: Positive = 50
     """Requests a second for each token, lasting; `http_rate_burst` at once."""
     http_rate_burst: PositiveInt = 200
     policy_file: Path | None = None
@@ -80,7 +85,21 @@ class Settings(BaseSettings):
     """Signs checkpoints; by default `checkpoint.pem` in `home`, made when it is first needed."""
     anchor_file: Path | None = None
     """Gets a line for each checkpoint; by default `checkpoints.jsonl` in `home`."""
-    checkpoint_every_s: PositiveFloat = 3_600
+    checkpoint_every_s: Positive = 3_600
+
+    @validator("database_url")
+    @classmethod
+    def _an_address(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None:
+            url = value.get_secret_value()
+            if not url.startswith(("postgresql://", "postgres://")):
+                raise ValueError("use an address like postgresql://user:password@host/database")
+            try:
+                conninfo_to_dict(url)
+                make_url(url)
+            except (psycopg.ProgrammingError, ArgumentError, ValueError):
+                raise ValueError("it can't be read as an address of PostgreSQL") from None
+        return value
 
     @validator("identity")
     @classmethod

@@ -77,13 +77,8 @@ class Evidence:
         except (DatabaseUnreachable, TimeoutError):
             history = Found(Source.LEDGER, (), "the ledger did not answer")
         question = _question(operation_id, operation)
-        found = await self._gather(question, within_s=within_s - ledger_s)
-        if operation is None:
-            copied = await self._from_store(read_facts, Source.LEDGER, question, ledger_s)
-            history = Found(Source.LEDGER, copied.entries, history.trouble, cut=copied.cut)
-        return merge(
-            operation_id, () if operation is None else operation.attempts, [history, *found]
-        )
+        found = await self._gather(question, history, within_s=within_s - ledger_s)
+        return merge(operation_id, () if operation is None else operation.attempts, found)
 
     async def _history(self, operation_id: UUID) -> Found:
         rows = await self._ledger.pool.rows("read_history", id=operation_id, most=HISTORY_MOST + 1)

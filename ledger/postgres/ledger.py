@@ -43,8 +43,10 @@ from ledger.postgres.connect import Connection, Database, Pool, check_server
 from ledger.postgres.decision_writes import ApplyDecision, DecisionItem
 from ledger.postgres.escalations import Escalations
 from ledger.postgres.events import event
+from ledger.postgres.outbox import Outbox
 from ledger.postgres.proposals import Proposals
 from ledger.postgres.rows import answer_as_json, operation_of
+from ledger.postgres.runs import Runs
 from ledger.postgres.statements import sql
 from ledger.postgres.switches import Switches
 from ledger.postgres.writer import GroupWriter
@@ -77,6 +79,8 @@ class Ledger:
         self.escalations = Escalations(self.pool)
         self.switches = Switches(self.pool)
         self.proposals = Proposals(self.pool)
+        self.runs = Runs(self.pool)
+        self.outbox = Outbox(self.pool)
         self._writer = GroupWriter(database)
         self.identity = Identity(UUID(int=0), 0, is_test=False)
 

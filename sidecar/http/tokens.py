@@ -84,7 +84,7 @@ TABLE: Final[Table] = (
     Endpoint(
         method="POST",
         path="/v1/tokens",
-        right=Right.TOKENS,
+        right=Right.MAKE_TOKENS,
         name="create_token",
         summary="Make a token; its secret is in this answer and nowhere else.",
         query=NoQuery,

@@ -1,4 +1,4 @@
-"""Make the tables that are missing; what is there already is never altered."""
+"""Make the tables that are missing; what is there already is never altered, nor added to."""
 
 from importlib.resources import files
 from typing import Final
@@ -6,7 +6,8 @@ from typing import Final
 from telemetry.clickhouse.client import Store
 
 _FOLDER: Final = files("telemetry.clickhouse") / "schema"
-FILES: Final = ("traces", "logs", "facts")
+FILES: Final = {"otel_traces": "traces", "otel_logs": "logs", "outlive_events": "facts"}
+"""The script that makes each table, with what belongs to it."""
 
 
 def statements(script: str) -> list[str]:
@@ -21,6 +22,14 @@ def ensure(store: Store) -> None:
     Raises:
         ClickHouseUnreachable: The server does not answer, or this account may not create tables.
     """
-    for name in FILES:
-        for statement in statements((_FOLDER / f"{name}.sql").read_text(encoding="utf-8")):
-            store.command(statement)
+    rows = store.rows("SELECT name FROM system.tables WHERE database = currentDatabase()")
+    there = {name for (name,) in rows}
+    for table, script in FILES.items():
+        if table not in there:
+            run(store, (_FOLDER / f"{script}.sql").read_text(encoding="utf-8"))
+
+
+def run(store: Store, script: str) -> None:
+    """Run a script's statements. Raises as `ensure` does."""
+    for statement in statements(script):
+        store.command(statement)

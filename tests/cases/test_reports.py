@@ -276,7 +276,7 @@ def test_case_19_a_float_is_no_amount() -> None:
 
 
 def test_case_19_text_is_not_normalised_silently() -> None:
-    """Case 19: nFC and NFD look alike and are two inputs."""
+    """Case 19: NFC and NFD look alike and are two inputs."""
     composed = "Zoë"
     assert digest(composed) != digest(unicodedata.normalize("NFD", composed))
 

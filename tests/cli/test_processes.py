@@ -62,7 +62,7 @@ def confirmed(operation_id: str) -> bool:
 def test_a_worker_sends_what_is_authorized_and_stops_in_order(place: Place) -> None:
     """SIGTERM ends it with 0, and it leaves the ledger."""
     [operation] = authorized(place, "ch_1")
-    with process("worker", "--identity", "w1", ready="is working") as worker:
+    with process("worker", "--identity", "w1", ready="look ") as worker:
         assert confirmed(operation)
         refused = place.outlive("worker", "--identity", "w1")
         assert refused.code == 1

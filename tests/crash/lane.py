@@ -3,16 +3,19 @@
 import asyncio
 import importlib
 from collections.abc import AsyncGenerator, Generator
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlsplit
 
+from dispatcher.providers.stripe import StripeConfig, stripe_types
 from ledger.postgres.clock import mark_test_database
 from ledger.postgres.connect import Database
 from ledger.postgres.embedded import acquire
 from sandbox.control import Control
+from sidecar.registry import Types
+from tests.crash.faults import OLD_KEY
 from tests.crash.processes import Nursery, nursery_process, sandbox_process
 from tests.support.postgres import FAST, binaries_under_test, named, new_database, new_home
 
@@ -35,6 +38,8 @@ class Lane:
     control: Control
     nursery: Nursery
     folder: Path
+    types: Types
+    """The director's own adapter: proposes operations, never sends."""
 
     @asynccontextmanager
     async def database(self) -> AsyncGenerator[str]:
@@ -66,8 +71,10 @@ def new_server() -> Generator[Server]:
 async def new_lane(server: Server) -> AsyncGenerator[Lane]:
     """Start a lane's processes."""
     async with sandbox_process() as (url, control), nursery_process() as nursery:
-        with TemporaryDirectory(prefix="outlive-crash-") as folder:
-            yield Lane(server, url, control, nursery, Path(folder))
+        types = stripe_types(StripeConfig(api_key=OLD_KEY, salt=b"director", base_url=url))
+        async with aclosing(types[0]):
+            with TemporaryDirectory(prefix="outlive-crash-") as folder:
+                yield Lane(server, url, control, nursery, Path(folder), Types(types))
 
 
 async def _mark(dsn: str) -> None:

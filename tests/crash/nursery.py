@@ -26,6 +26,7 @@ FAULT_IN_TEST: Final = 70
 
 def serve() -> None:
     """Fork on demand, and tell what becomes of each."""
+    victim.warm()
     gc.freeze()
     wake_out, wake_in = os.pipe()
     os.set_blocking(wake_in, False)  # noqa: FBT003  that is what it is called

@@ -73,7 +73,7 @@ def main() -> int:
     options = parser.parse_args()
     console = Console(stderr=options.json)
     cases = _chosen(options)
-    share = share_of_pairs(cases, matrix())
+    share = share_of_pairs(cases, every())
     console.print(f"{len(cases)} cases, {share:.0%} of all pairs of conditions, seed {options.seed}")
     began = time.monotonic()
     count = 0
@@ -105,7 +105,7 @@ def _chosen(options: argparse.Namespace) -> list[Case]:
         return [*(named(name) for name in exact), *found]
     if options.all:
         return matrix()
-    return pairwise(matrix(), options.pairwise or PAIRWISE, options.seed)
+    return pairwise(every(), options.pairwise or PAIRWISE, options.seed)
 
 
 if __name__ == "__main__":

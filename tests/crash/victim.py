@@ -1,11 +1,16 @@
 """A worker as the product wires it, with a probe around it: the one that dies, and its heir."""
 
 import asyncio
+import functools
 import logging
 import mmap
+import ssl
 import struct
 from pathlib import Path
 from typing import Any, Final
+
+import httpx
+import stripe
 
 import sidecar.worker
 from dispatcher.deadline import SystemClock
@@ -38,6 +43,16 @@ def main(plan: dict[str, Any]) -> int:
     except WorkerFenced:
         return FENCED
     return 0
+
+
+def warm() -> None:
+    """Do once what every process would do again: late imports, and reading certificates.
+
+    No TLS is spoken here, so that one context for all is as good as any.
+    """
+    ssl.create_default_context = functools.cache(ssl.create_default_context)
+    httpx.AsyncHTTPTransport()
+    stripe.StripeClient("sk_test_warm")
 
 
 async def _work(plan: dict[str, Any]) -> None:

@@ -22,6 +22,12 @@ ASSESS: Final = "tests/recovery/test_assess.py::test_"
 BYTES: Final = "tests/providers/test_stripe_first_byte.py::test_"
 OBSERVE: Final = "tests/providers/test_stripe_observe.py::test_"
 
+THE_WAY: Final = (
+    "tests/recovery_live/test_answers_stripe.py"
+    "::test_a_spoilt_answer_after_the_effect_is_found_out[reset]"
+)
+"""The natural way, from authorizing to confirming: it passes without any of the guards."""
+
 BEGIN: Final = "ledger/postgres/sql/begin_attempt.sql"
 DECIDE: Final = "recovery/decide.py"
 DOUBT_PY: Final = "recovery/doubt.py"
@@ -37,6 +43,8 @@ class Removal:
     new: str
     caught_by: str
     """A test, as pytest names it."""
+    stops_all: bool = False
+    """Another guard stops everything without this one; else the natural way stays open."""
 
 
 REMOVALS: Final = (
@@ -245,6 +253,7 @@ REMOVALS: Final = (
         "idempotency_key=str(marker.operation_id)",
         "idempotency_key=str(__import__('uuid').uuid4())",
         CASES + "06_two_equal_partial_refunds_are_two",
+        stops_all=True,
     ),
     Removal(
         "a mismatch never makes a new attempt",

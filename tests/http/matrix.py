@@ -44,7 +44,7 @@ def wanted(endpoint: Endpoint[Any, Any], caller: str) -> str:
     if caller in NOBODY:
         return "401"
     if caller == "first sign-in":
-        return "allowed" if endpoint.right is Right.TOKENS else "403"
+        return "allowed" if endpoint.right is Right.MAKE_TOKENS else "403"
     return "allowed" if endpoint.right in MAY[Role(caller)] else "403"
 
 

@@ -1,0 +1,1 @@
+"""The MCP door: agents propose and read through it; nothing is decided here."""

@@ -1,0 +1,150 @@
+"""The tools themselves: what a call does. Propose, ask, take back; nothing else exists here."""
+
+import asyncio
+from collections.abc import Coroutine, Mapping, Sequence
+from dataclasses import replace
+from importlib.metadata import version
+from typing import Any, Final, TypeVar, cast
+from uuid import UUID
+
+import mcp_types as mcp
+from mcp.server import Server
+from mcp.server.context import ServerRequestContext
+from mcp.shared.exceptions import MCPError
+from starlette.requests import Request
+
+from dispatcher.provider import OperationType
+from ledger.canonical import digest
+from ledger.errors import InvalidParameters, OutliveError, UnknownOperation
+from ledger.postgres.ledger import Ledger
+from ledger.proposals import UnknownProposal
+from sidecar.desk import Desk, Standing
+from sidecar.mcp.answers import answer, refusal
+from sidecar.mcp.arguments import REASON_MOST, Arguments, only, proposal_id, text, wanted, whole
+from sidecar.mcp.naming import named
+from sidecar.mcp.offer import STATUS, WAIT_MOST_S, WITHDRAW, tool_name, tools
+from sidecar.proposing import Wanted
+from sidecar.result_texts import LANGUAGES, SYSTEM_PROMPT_LINE
+from sidecar.roles import Who
+
+WHO: Final = "outlive.who"
+"""Where the door leaves in a request's scope who asks."""
+
+Context = ServerRequestContext[Any, Any]
+T = TypeVar("T")
+
+
+class Tools:
+    """Answers tool calls over the same desk as every other door."""
+
+    def __init__(self, ledger: Ledger, desk: Desk, kinds: Sequence[OperationType]) -> None:
+        self._ledger = ledger
+        self._desk = desk
+        self._kinds = {tool_name(kind): kind for kind in kinds}
+        self._offered = tools(kinds)
+        self._going_on: set[asyncio.Task[Any]] = set()
+
+    def server(self) -> Server[Any]:
+        """The MCP server that has these tools."""
+        return Server(
+            "outlive",
+            version=version("outlive"),
+            title="Outlive",
+            instructions=SYSTEM_PROMPT_LINE["en"],
+            on_list_tools=self._list,
+            on_call_tool=self._call,
+        )
+
+    async def _list(
+        self, _context: Context, _params: mcp.PaginatedRequestParams | None
+    ) -> mcp.ListToolsResult:
+        return mcp.ListToolsResult(tools=self._offered)
+
+    async def _call(
+        self, context: Context, params: mcp.CallToolRequestParams
+    ) -> mcp.CallToolResult:
+        request = cast("Request", context.request)
+        who: Who = request.scope[WHO]
+        language = _language(request)
+        meta = cast("Mapping[str, Any]", context.meta or {})
+        try:
+            work = self._work(params.name, params.arguments or {}, meta, who)
+            return answer(await self._to_its_end(work), language)
+        except OutliveError as error:
+            return refusal(error, language)
+
+    def _work(
+        self, name: str, given: Arguments, meta: Mapping[str, Any], who: Who
+    ) -> Coroutine[Any, Any, Standing]:
+        if name == STATUS:
+            return self._status(given, who)
+        if name == WITHDRAW:
+            return self._withdraw(given, who)
+        kind = self._kinds.get(name)
+        if kind is None:
+            raise MCPError(mcp.INVALID_PARAMS, f"there is no tool {name[:80]!r} here")
+        return self._propose(kind, given, meta, who)
+
+    async def _to_its_end(self, work: Coroutine[Any, Any, T]) -> T:
+        """Finish what was begun even if the client hangs up meanwhile."""
+        task = asyncio.create_task(work)
+        self._going_on.add(task)
+        task.add_done_callback(self._going_on.discard)
+        return await asyncio.shield(task)
+
+    async def _propose(
+        self, kind: OperationType, given: Arguments, meta: Mapping[str, Any], who: Who
+    ) -> Standing:
+        items, words = wanted(given)
+        names = named(
+            meta,
+            digest=digest({"type": kind.name, "items": [dict(item) for item in items]}),
+            now=await self._ledger.now(),
+        )
+        made = await self._desk.propose(
+            Wanted(
+                type=kind.name,
+                items=items,
+                agent=who.actor,
+                request_key=names.request_key,
+                words=words,
+                run_id=names.run_id,
+                tool_call_id=names.tool_call_id,
+                trace_context=names.trace_context,
+            ),
+            wait_s=0,
+        )
+        if made.ended or not made.operations:
+            return made
+        # It is on its way, which is soon known; a person's decision is not waited for.
+        standing = await self._read(made.proposal.id, who, wait_s=WAIT_MOST_S)
+        return replace(standing, repeated=made.repeated)
+
+    async def _status(self, given: Arguments, who: Who) -> Standing:
+        only(given, ("id", "wait_s"))
+        return await self._read(proposal_id(given), who, wait_s=whole(given, "wait_s", WAIT_MOST_S))
+
+    async def _withdraw(self, given: Arguments, who: Who) -> Standing:
+        only(given, ("id", "reason"))
+        one, reason = proposal_id(given), text(given, "reason", REASON_MOST)
+        if not reason:
+            raise InvalidParameters({"reason": "say why; people read it"})
+        await self._desk.proposal(one, sees_only=who.sees_only)
+        await self._ledger.proposals.withdraw(one, by=who.actor, reason=reason)
+        return await self._desk.proposal(one, sees_only=who.sees_only)
+
+    async def _read(self, one: UUID, who: Who, *, wait_s: float) -> Standing:
+        """A proposal, or one operation of it: models mix the two ids up."""
+        try:
+            return await self._desk.proposal(one, sees_only=who.sees_only, wait_s=wait_s)
+        except UnknownProposal as error:
+            try:
+                return await self._desk.operation(one, sees_only=who.sees_only, wait_s=wait_s)
+            except UnknownOperation:
+                raise error from None
+
+
+def _language(request: Request) -> str:
+    """The language that the client's configuration asks for, if it is one of ours."""
+    first = request.headers.get("accept-language", "")[:2].lower()
+    return first if first in LANGUAGES else LANGUAGES[0]
