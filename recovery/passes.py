@@ -92,7 +92,12 @@ class Passes:
 
     async def leave(self) -> None:
         """End this worker's life in the ledger: what it still holds is free at once."""
-        await self._ledger.pool.rows("retire", incarnation=self._worker.incarnation)
+        await self._ledger.pool.rows(
+            "retire",
+            incarnation=self._worker.incarnation,
+            actor=self._worker.name,
+            payload=canonical({"left": self._worker.identity}).decode(),
+        )
 
     async def _one(self, operation: Operation) -> None:
         """One bad row must not stop the others: a person is asked about it alone."""

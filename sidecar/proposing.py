@@ -17,6 +17,7 @@ from ledger.model import Json
 from ledger.policy import Asked, Ruling, rule_on
 from ledger.postgres.ledger import Ledger
 from ledger.proposals import Approval, NewProposal, Proposal, ProposalState, Taken
+from sidecar.overlap import as_names, only_new
 from sidecar.policy_file import PolicyFile
 from sidecar.registry import Types
 
@@ -85,20 +86,63 @@ class Proposer:
         if known is not None:
             return _standing(await self._ledger.proposals.get(known), repeated=True)
         kind = self._types.get(wanted.type)
-        operations = await prepare(kind, self._ledger.identity, wanted.items)
-        operations = [replace(new, trace_context=wanted.trace_context) for new in operations]
+        fresh = await only_new(self._ledger, kind, wanted.items)
+        operations = [replace(new, trace_context=wanted.trace_context) for new in fresh.operations]
         older, busy = await self._ledger.proposals.repeats(operations)
+        repeats = bool(older) or bool(fresh.already) or busy
         self._policy.refresh()
-        ruling = rule_on(
-            self._policy.policy, _asked(kind, wanted, operations, repeats=bool(older) or busy)
-        )
+        ruling = rule_on(self._policy.policy, _asked(kind, wanted, operations, repeats=repeats))
         if ruling.auto:
             done = await self._authorize(kind, wanted, operations, ruling, sender)
             if done is not None:
                 return done
             older, _ = await self._ledger.proposals.repeats(operations)
             ruling = replace(ruling, auto=False, rule="limit_or_repetition", approvals=1)
-        return await self._submit(kind, wanted, operations, ruling, older)
+        new = self._new(kind, wanted, operations, ruling, older)
+        new = replace(
+            new,
+            input=[parse(canonical(dict(item))) for item in fresh.items],
+            preview={**new.preview, "already": as_names(fresh.already)},
+        )
+        proposal_id, repeated = await self._ledger.proposals.submit(new)
+        return _standing(await self._ledger.proposals.get(proposal_id), repeated=repeated)
+
+    async def ask_again(
+        self,
+        old: Proposal,
+        operations: Sequence[NewOperation],
+        *,
+        request_key: str,
+        overtaken: Mapping[str, Json],
+    ) -> Proposal:
+        """Put items of a decided proposal before a person anew: the world changed before they left.
+
+        Never for the policy, which approved nothing of it either. The same key again finds what it
+        made before.
+        """
+        kind = self._types.get(old.type)
+        older, _ = await self._ledger.proposals.repeats(operations)
+        wanted = Wanted(
+            type=old.type,
+            items=[new.parameters for new in operations],
+            agent=old.requested_by,
+            request_key=request_key,
+            words=old.agent_words,
+            run_id=old.run_id,
+            tool_call_id=old.tool_call_id,
+        )
+        ruling = Ruling(auto=False, rule="overtaken", approvals=old.approvals)
+        new = self._new(kind, wanted, operations, ruling, older)
+        proposal_id, _ = await self._ledger.proposals.submit(
+            replace(
+                new,
+                input_digest=digest({"again": request_key}),
+                version=old.version + 1,
+                supersedes=old.id,
+                preview={**new.preview, "overtaken": dict(overtaken)},
+            )
+        )
+        return await self._ledger.proposals.get(proposal_id)
 
     async def change(
         self,
@@ -190,18 +234,6 @@ class Proposer:
             repeated=made.repeated,
             rule=ruling.rule,
         )
-
-    async def _submit(
-        self,
-        kind: OperationType,
-        wanted: Wanted,
-        operations: Sequence[NewOperation],
-        ruling: Ruling,
-        older: Mapping[int, Sequence[UUID]],
-    ) -> Proposed:
-        new = self._new(kind, wanted, operations, ruling, older)
-        proposal_id, repeated = await self._ledger.proposals.submit(new)
-        return _standing(await self._ledger.proposals.get(proposal_id), repeated=repeated)
 
     def _new(
         self,

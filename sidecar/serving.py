@@ -13,6 +13,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Final
 
 import uvicorn
+from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ledger.commands import Worker
@@ -24,6 +25,8 @@ from sidecar.http.app import application
 from sidecar.http.doors import Doors
 from sidecar.http.limits import Buckets
 from sidecar.http.measures import Measures
+from sidecar.mcp.door import PATH as MCP_PATH
+from sidecar.mcp.door import McpDoor
 from sidecar.policy_file import PolicyFile
 from sidecar.proposing import Proposer
 from sidecar.sending import Sender
@@ -57,13 +60,15 @@ class _Server(uvicorn.Server):
 class Serving:
     """One HTTP server over the parts of a process."""
 
-    def __init__(self, doors: Doors, sender: Sender, waits: Waits, bound: socket.socket) -> None:
+    def __init__(
+        self, doors: Doors, mcp: McpDoor, sender: Sender, waits: Waits, bound: socket.socket
+    ) -> None:
         self.doors = doors
         self.url = doors.public_url
         self._sender = sender
         self._waits = waits
         self._socket = bound
-        self._server = server_of(application(doors))
+        self._server = server_of(application(doors, beside=[Route(MCP_PATH, mcp)]))
 
     def stop(self) -> None:
         """Let nobody in any more, and nobody wait."""
@@ -141,7 +146,9 @@ async def open_serving(system: System, worker: Worker) -> AsyncGenerator[Serving
                 heartbeat_ttl_s=settings.heartbeat_ttl_s,
                 public_url=_url(bound),
             )
-            yield Serving(doors, sender, waits, bound)
+            mcp = McpDoor(doors)
+            async with mcp.running():
+                yield Serving(doors, mcp, sender, waits, bound)
 
 
 def _url(bound: socket.socket) -> str:

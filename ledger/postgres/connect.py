@@ -57,6 +57,12 @@ class Database:
         given: dict[str, Any] = {
             "autocommit": True,
             "connect_timeout": self.connect_s,
+            # A network that went silent is noticed within some ten seconds, not by the kernel's
+            # own patience of minutes.
+            "keepalives_idle": 5,
+            "keepalives_interval": 2,
+            "keepalives_count": 3,
+            "tcp_user_timeout": 10_000,
             "application_name": "outlive writer" if writer else "outlive",
             "prepare_threshold": None if self.unprepared else (0 if writer else 5),
         }

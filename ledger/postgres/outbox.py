@@ -50,7 +50,7 @@ class Message:
 
     @property
     def event(self) -> str:
-        """What it tells: `proposal.awaiting`, `escalation.opened`, `run.ready`, …"""
+        """What it tells: `proposal.awaiting`, `escalation.opened`, `run.ready` and so on."""
         event: str = self.payload["event"]
         return event
 

@@ -116,8 +116,16 @@ def answer_of(stored: Row) -> Answer:
 
 
 def answer_as_json(answer: Answer) -> dict[str, Json]:
-    """The stored form of an answer: whole numbers stay, nothing is left out."""
-    return asdict(answer)
+    """The stored form of an answer. A provider's text may hold what PostgreSQL can't."""
+    return {
+        name: storable(value) if isinstance(value, str) else value
+        for name, value in asdict(answer).items()
+    }
+
+
+def storable(text: str) -> str:
+    """Text without NUL and lone surrogates, which become the replacement character."""
+    return text.replace("\x00", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def _time(value: str) -> datetime:

@@ -2,14 +2,14 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
-from starlette.routing import Route
+from starlette.routing import BaseRoute, Route
 
 from sidecar.http.doors import Doors
 from sidecar.http.endpoint import Table
@@ -21,8 +21,10 @@ from sidecar.http.table import ENDPOINTS
 _JSON: Final = "application/json"
 
 
-def application(doors: Doors, table: Table = ENDPOINTS) -> Starlette:
-    """The application over these parts."""
+def application(
+    doors: Doors, table: Table = ENDPOINTS, *, beside: Sequence[BaseRoute] = ()
+) -> Starlette:
+    """The application over these parts; `beside`: doors of another kind at the same address."""
     described = json.dumps(document(table)).encode()
 
     async def openapi(request: Request) -> Response:
@@ -42,7 +44,11 @@ def application(doors: Doors, table: Table = ENDPOINTS) -> Starlette:
         return response_to(Problem("not_found", "there is nothing here; see GET /openapi.json"))
 
     return Starlette(
-        routes=[*_routes(doors, table), Route("/openapi.json", openapi, methods=["GET"])],
+        routes=[
+            *_routes(doors, table),
+            Route("/openapi.json", openapi, methods=["GET"]),
+            *beside,
+        ],
         exception_handlers={HTTPException: lost},
     )
 

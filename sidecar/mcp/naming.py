@@ -10,13 +10,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 from urllib.parse import quote
-from uuid import UUID
 
 from ledger.errors import InvalidInput
+from ledger.runs import call_key as calls_key
 
 CALL_KEY: Final = "outlive/call-key"
 """The caller's own name for the call; the same as an `Idempotency-Key` over HTTP."""
-RUN_ID: Final = "outlive/run-id"
+RUN: Final = "outlive/run"
+"""The agent's own name of its run."""
 CLAUDE_CODE: Final = "claudecode/toolUseId"
 """Sent by Claude Code with each call."""
 
@@ -30,7 +31,6 @@ class Named:
 
     request_key: str
     tool_call_id: str | None
-    run_id: UUID | None
     trace_context: str | None
 
 
@@ -45,26 +45,15 @@ def named(meta: Mapping[str, Any], *, digest: str, now: datetime) -> Named:
     Raises:
         InvalidInput: A name can't be used.
     """
-    run_id = _run_id(meta)
-    tool_call_id = _name(meta, CLAUDE_CODE)
-    call_key = _name(meta, CALL_KEY)
+    run = _name(meta, RUN)
+    tool_use, call_key = _name(meta, CLAUDE_CODE), _name(meta, CALL_KEY)
     if call_key is not None:
-        key = f"key:{_quoted(call_key)}"
-    elif tool_call_id is not None:
-        key = f"call:{run_id or 'mcp'}:{_quoted(tool_call_id)}"
+        key = f"key:{quote(call_key, safe=_PLAIN)}"
+    elif tool_use is not None:
+        key = calls_key(run or "mcp", tool_use)
     else:
-        key = f"args:{run_id or now.date().isoformat()}:{digest}"
-    return Named(key, tool_call_id or call_key, run_id, _trace_context(meta))
-
-
-def _run_id(meta: Mapping[str, Any]) -> UUID | None:
-    given = _name(meta, RUN_ID)
-    if given is None:
-        return None
-    try:
-        return UUID(given)
-    except ValueError:
-        raise InvalidInput(f"_meta[{RUN_ID!r}] must be a run's id") from None
+        key = f"args:{run or now.date().isoformat()}:{digest}"
+    return Named(key, tool_use or call_key, _trace_context(meta))
 
 
 def _name(meta: Mapping[str, Any], field: str) -> str | None:
@@ -76,10 +65,6 @@ def _name(meta: Mapping[str, Any], field: str) -> str | None:
     if not given.isascii() or not given.isprintable():
         raise InvalidInput(f"_meta[{field!r}] must be visible ASCII")
     return given
-
-
-def _quoted(name: str) -> str:
-    return quote(name, safe=_PLAIN)
 
 
 def _trace_context(meta: Mapping[str, Any]) -> str | None:

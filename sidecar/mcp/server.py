@@ -108,7 +108,6 @@ class Tools:
                 agent=who.actor,
                 request_key=names.request_key,
                 words=words,
-                run_id=names.run_id,
                 tool_call_id=names.tool_call_id,
                 trace_context=names.trace_context,
             ),

@@ -55,7 +55,7 @@ async def test_a_malformed_item_fails_alone(ledger: Ledger) -> None:
     me = worker()
     held = await sent(ledger, *(f"ch_{i}" for i in range(5)), by=me)
     answers = [Answer(Outcome.ACCEPTED, reference=f"re_{i}") for i in range(5)]
-    answers[2] = Answer(Outcome.ACCEPTED, detail="a NUL \x00 in it")
+    answers[2] = Answer(Outcome.ACCEPTED, skew_s=float("nan"))
     results = await asyncio.gather(
         *(
             ledger.record_answer(recording(each, answer), actor=me.name)
@@ -235,3 +235,14 @@ async def test_digests_are_of_the_bytes_that_were_stored(ledger: Ledger) -> None
     read = await ledger.operation(made.operation_ids[0])
     assert read.request == new.request
     assert digest_of_bytes(read.request) == read.request_digest
+
+
+async def test_text_that_postgresql_cannot_hold_is_kept_as_far_as_it_can(ledger: Ledger) -> None:
+    """A provider's NUL or lone surrogate must not keep an answer from being recorded."""
+    me = worker()
+    [held] = await sent(ledger, "ch_1", by=me)
+    answer = Answer(Outcome.ACCEPTED, reference="re_1", detail="a NUL \x00, a half \ud800")
+    await ledger.record_answer(recording(held, answer), actor=me.name)
+    [attempt] = (await ledger.operation(held.id)).attempts
+    assert attempt.answer is not None
+    assert attempt.answer.detail == "a NUL \ufffd, a half ?"

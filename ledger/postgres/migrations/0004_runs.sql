@@ -46,6 +46,15 @@ CREATE TRIGGER overtaken_unsent AFTER UPDATE OF state ON operations FOR EACH ROW
     WHEN (OLD.state = 'created' AND NEW.state = 'failed' AND NEW.attempt_count = 0)
     EXECUTE FUNCTION note_overtaken();
 
+-- The version of a proposal that counts now. Volatile: sees what was committed meanwhile.
+CREATE FUNCTION newest_of(proposal uuid) RETURNS uuid LANGUAGE sql VOLATILE AS $$
+    WITH RECURSIVE versions AS (
+        SELECT p.id, p.superseded_by FROM proposals p WHERE p.id = proposal
+        UNION ALL
+        SELECT p.id, p.superseded_by FROM versions v JOIN proposals p ON p.id = v.superseded_by)
+    SELECT id FROM versions WHERE superseded_by IS NULL
+$$;
+
 -- News goes out with the change that it tells of, in one commit, whatever statement made it. A pass
 -- copies it to each channel that is set up.
 CREATE FUNCTION put_news(event text, subject uuid, told jsonb) RETURNS void LANGUAGE sql AS $$

@@ -2,7 +2,7 @@
 -- superseded is followed to the newest. A call has ended when nothing of it can change soon: its
 -- proposal ended without operations, or each operation is final or was sent so long ago that the
 -- agent is told so. Parameters: limit, doubt_s, unsettled_s.
-WITH RECURSIVE clock AS MATERIALIZED (
+WITH clock AS MATERIALIZED (
     SELECT ledger_now() AS at
 ), due AS MATERIALIZED (
     SELECT id FROM runs WHERE state = 'suspended' AND check_at <= (SELECT ledger_now())
@@ -16,17 +16,10 @@ WITH RECURSIVE clock AS MATERIALIZED (
 ), calls AS MATERIALIZED (
     SELECT l.id AS run_id, c.position, c.status, c.proposal_id, l.suspended_at
       FROM looked l JOIN run_calls c ON c.run_id = l.id AND c.turn = l.turn
-), newest AS (
-    SELECT c.run_id, c.position, p.id, p.state, p.superseded_by
-      FROM calls c JOIN proposals p ON p.id = c.proposal_id
-    UNION ALL
-    SELECT n.run_id, n.position, p.id, p.state, p.superseded_by
-      FROM newest n JOIN proposals p ON p.id = n.superseded_by
 ), settled AS MATERIALIZED (
     SELECT c.*, c.status IN ('done', 'in_doubt', 'deferred') OR EXISTS (
-        SELECT FROM newest n
-         WHERE n.run_id = c.run_id AND n.position = c.position AND n.superseded_by IS NULL
-           AND n.state NOT IN ('awaiting', 'superseded')
+        SELECT FROM proposals n
+         WHERE n.id = newest_of(c.proposal_id) AND n.state NOT IN ('awaiting', 'superseded')
            AND NOT EXISTS (SELECT FROM overtaken o
                             WHERE o.proposal_id = n.id AND o.done_at IS NULL)
            AND NOT EXISTS (

@@ -8,7 +8,7 @@ SELECT w.proposal_id AS id,
        EXISTS (SELECT FROM authorizations a WHERE a.proposal_id = w.proposal_id
                   AND a.revoked_by = 'ledger:overtaken') AS revoked,
        bool_or(x.attempt_count > 0) AS some_left,
-       bool_and(x.state IN ('confirmed', 'failed')) AS all_final
+       bool_or(x.state = 'created') AS some_may_leave
   FROM (SELECT DISTINCT proposal_id FROM overtaken WHERE done_at IS NULL
          ORDER BY proposal_id LIMIT %(limit)s::integer) AS w
   JOIN operations x ON x.proposal_id = w.proposal_id
