@@ -38,13 +38,16 @@ def main() -> int:
         home = Path(folder)
         venv.create(home / "venv", with_pip=True)
         programs = home / "venv" / "bin"
-        install = [programs / "pip", "install", "--quiet", PIP_TOOLS]
+        install = [str(programs / "pip"), "install", "--quiet", PIP_TOOLS]
         subprocess.run(install, check=True)  # noqa: S603  fixed words
         source = home / "requirements.in"
         source.write_text("\n".join(wanted()) + "\n")
         target = ROOT / "requirements.lock"
         done = subprocess.run(  # noqa: S603  fixed words
-            [programs / "pip-compile", *QUIET.split(), "--output-file", target, source],
+            [
+                *(str(programs / "pip-compile"), *QUIET.split()),
+                *("--output-file", str(target), str(source)),
+            ],
             check=False,
         )
     return done.returncode

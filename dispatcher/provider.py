@@ -50,6 +50,8 @@ class Capabilities:
     """How long after its last byte a request may still take effect."""
     target_state: bool
     duplicate_tolerable: bool = False
+    independent: bool = False
+    """A call of this type may go while others of its turn, before it, still wait for a person."""
 
     @property
     def kind(self) -> Kind:

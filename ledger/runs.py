@@ -4,6 +4,7 @@ A run goes turn by turn. Each turn hands over a checkpoint and every tool call o
 with a result; then the run is offered, claimed under the next generation, and goes on.
 """
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -12,7 +13,7 @@ from typing import Final
 from urllib.parse import quote
 from uuid import UUID
 
-from ledger.canonical import canonical, digest
+from ledger.canonical import digest
 from ledger.errors import InputTooLarge, InvalidInput, OutliveError
 from ledger.model import Json
 
@@ -88,7 +89,9 @@ class NewRun:
         Raises:
             InputTooLarge, InvalidInput: Nothing was stored.
         """
-        if len(canonical(self.checkpoint)) > CHECKPOINT_MOST_BYTES:
+        _storable([[c.tool_call_id, c.name, list(c.input), c.result] for c in self.calls])
+        _storable([self.run_key, self.resume_url])
+        if _storable(self.checkpoint) > CHECKPOINT_MOST_BYTES:
             raise InputTooLarge(
                 "the checkpoint is over 1 MiB; keep large things elsewhere, and their address here"
             )
@@ -168,6 +171,22 @@ def batch_key(run_key: str, calls: Sequence[Call]) -> str:
     if len(calls) == 1:
         return call_key(run_key, calls[0].tool_call_id)
     return f"calls:{run_key}:{digest([call.tool_call_id for call in calls])}"
+
+
+def _storable(value: Json) -> int:
+    """The size of a value in bytes. Unlike parameters, a checkpoint may hold floats: it is opaque.
+
+    Raises:
+        InvalidInput: PostgreSQL could not keep it.
+    """
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False)
+        size = len(text.encode())
+    except (TypeError, ValueError, RecursionError) as error:
+        raise InvalidInput(f"it is no JSON that can be kept: {error}") from None
+    if "\\u0000" in text:
+        raise InvalidInput("it holds the character U+0000, which can't be kept")
+    return size
 
 
 class UnknownRun(OutliveError):

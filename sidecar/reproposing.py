@@ -3,19 +3,19 @@
 Every item's preconditions are read once more before its first send. Where they are gone the item
 fails, without effect, and the database notes it in the same commit. This pass then asks again:
 
-- While nothing of a batch has left, the person's picture as a whole is out of date. The authorization
-  is revoked first, so that no sibling leaves meanwhile; when none can leave any more, one new
-  proposal with the new numbers takes the place of the old one.
+- While nothing of a batch has left, the person's picture as a whole is out of date. The
+  authorization is revoked first, so that no sibling leaves meanwhile; when none can leave any more,
+  one new proposal with the new numbers takes the place of the old one.
 - Once something left, each item stands alone: the others go on, and a new proposal holds only those
   that were overtaken.
 
 Each item is asked for again once: the new proposal's request key is derived from the old one, and
 what was done is remembered per item. A process may die between any two steps; the next one goes on.
 
-Limits. The revocation can lose a race against a sender that had passed the gate: then something has
-left, and what the revocation stopped is asked for again as if it had been overtaken. An item that
-the provider refuses outright now (disputed, too little left) can't be asked for again; the reason is
-kept with it and shown in the proposal of its siblings. Amounts are never adjusted by us.
+Limits. The revocation can lose a race against a sender that had passed the gate: then something
+has left, and what the revocation stopped is asked for again as if it had been overtaken. An item
+that the provider refuses outright now (disputed, too little left) can't be asked for again; the
+reason is kept with it and shown in the proposal of its siblings. Amounts are never adjusted by us.
 """
 
 import asyncio
@@ -68,7 +68,7 @@ class Reproposing:
                     by=BY,
                     reason="the world changed before anything left; it is asked for again",
                 )
-            return  # those that were stopped fail first: none of them may be sent beside the new ones
+            return  # what was stopped must fail first: none may leave beside the new ones
         if one.revoked and one.some_may_leave:
             return
         old = await self._ledger.proposals.get(one.proposal_id)

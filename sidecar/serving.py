@@ -60,15 +60,14 @@ class _Server(uvicorn.Server):
 class Serving:
     """One HTTP server over the parts of a process."""
 
-    def __init__(
-        self, doors: Doors, mcp: McpDoor, sender: Sender, waits: Waits, bound: socket.socket
-    ) -> None:
+    def __init__(self, doors: Doors, sender: Sender, waits: Waits, bound: socket.socket) -> None:
         self.doors = doors
         self.url = doors.public_url
         self._sender = sender
         self._waits = waits
         self._socket = bound
-        self._server = server_of(application(doors, beside=[Route(MCP_PATH, mcp)]))
+        self._mcp = McpDoor(doors)
+        self._server = server_of(application(doors, beside=[Route(MCP_PATH, self._mcp)]))
 
     def stop(self) -> None:
         """Let nobody in any more, and nobody wait."""
@@ -77,7 +76,8 @@ class Serving:
 
     async def run(self) -> None:
         """Serve until stopped; returns when everything in flight has been finished."""
-        await self._server.serve(sockets=[self._socket])
+        async with self._mcp.running():
+            await self._server.serve(sockets=[self._socket])
         await self._sender.drain()
 
 
@@ -146,9 +146,7 @@ async def open_serving(system: System, worker: Worker) -> AsyncGenerator[Serving
                 heartbeat_ttl_s=settings.heartbeat_ttl_s,
                 public_url=_url(bound),
             )
-            mcp = McpDoor(doors)
-            async with mcp.running():
-                yield Serving(doors, mcp, sender, waits, bound)
+            yield Serving(doors, sender, waits, bound)
 
 
 def _url(bound: socket.socket) -> str:

@@ -3,19 +3,28 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, Final, Self
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
-from pydantic import AliasChoices, Field, PositiveInt, SecretStr, ValidationError
+from pydantic import (
+    AliasChoices,
+    Field,
+    PositiveInt,
+    SecretStr,
+    ValidationError,
+    model_validator,
+)
 from pydantic import field_validator as validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 from sqlalchemy.engine import make_url
 from sqlalchemy.exc import ArgumentError
+from standardwebhooks.webhooks import EmptyWebhookSecretError, Webhook
 
 from dispatcher.timing import Timing
 from ledger.errors import OutliveError
 from recovery.limits import Limits
+from sidecar.notify.addresses import Addresses
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
 _IDENTITY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -81,6 +90,27 @@ class Settings(BaseSettings):
     stripe_webhook_secrets: SecretStr = SecretStr("")
     """Signing secrets (`whsec_…`) with commas between: during a roll the old one counts too."""
 
+    public_url: str | None = None
+    """Where people reach the console, for links in messages: `https://outlive.example.com`."""
+    resume_hosts: str = ""
+    """Where agents may be called when their run is ready, with commas between: a host means HTTPS
+    (`agents.example.com`), else name the origin (`http://agents.internal:8080`)."""
+    resume_networks: str = ""
+    """Private networks that such calls may go into, with commas between: `10.1.0.0/16`."""
+    resume_secret: SecretStr | None = None
+    """Signs those calls (Standard Webhooks, `whsec_…`)."""
+    webhook_url: str | None = None
+    """Gets all news, signed with `webhook_secret` (`whsec_…`)."""
+    webhook_secret: SecretStr | None = None
+    slack_token: SecretStr | None = None
+    """A bot's token (`xoxb-…`) with `chat:write`; messages go to `slack_channel`."""
+    slack_channel: str | None = None
+    slack_signing_secret: SecretStr | None = None
+    """Verifies what Slack sends when a button is pressed."""
+    slack_url: str = "https://slack.com/api/"
+    page_again_s: Positive = 900
+    """How often people are reminded of a question that nobody is on."""
+
     signing_key_file: Path | None = None
     """Signs checkpoints; by default `checkpoint.pem` in `home`, made when it is first needed."""
     anchor_file: Path | None = None
@@ -107,6 +137,31 @@ class Settings(BaseSettings):
         if not _IDENTITY.fullmatch(value):
             raise ValueError("use letters, digits, dot, dash and underscore, at most 64")
         return value
+
+    @validator("resume_secret", "webhook_secret")
+    @classmethod
+    def _signs(cls, value: SecretStr | None) -> SecretStr | None:
+        if value is not None:
+            try:
+                Webhook(value.get_secret_value())
+            except (ValueError, EmptyWebhookSecretError):
+                raise ValueError("use a secret like whsec_ and 24 to 64 bytes in base64") from None
+        return value
+
+    @model_validator(mode="after")
+    def _whole(self) -> Self:
+        _ = self.resume_addresses
+        if (self.webhook_url is None) != (self.webhook_secret is None):
+            raise ValueError("webhook_url and webhook_secret go together")
+        if (self.slack_token is None) != (self.slack_channel is None):
+            raise ValueError("slack_token and slack_channel go together")
+        return self
+
+    @property
+    def resume_addresses(self) -> Addresses:
+        """Where agents may be called; nowhere without a secret to sign with."""
+        hosts = () if self.resume_secret is None else _parts(self.resume_hosts)
+        return Addresses.of(hosts, _parts(self.resume_networks))
 
     @property
     def policy(self) -> Path | None:

@@ -8,7 +8,7 @@ import hashlib
 import hmac
 import re
 import secrets
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from time import monotonic
@@ -190,5 +190,15 @@ def _hash(secret: str) -> bytes:
     return hashlib.sha256(secret.encode()).digest()
 
 
-def _token(row: dict[str, Any]) -> Token:
-    return Token(**{**row, "role": Role(row["role"])})
+def _token(row: Mapping[str, Any]) -> Token:
+    return Token(
+        id=row["id"],
+        name=row["name"],
+        role=Role(row["role"]),
+        created_at=row["created_at"],
+        created_by=row["created_by"],
+        expires_at=row["expires_at"],
+        revoked_at=row["revoked_at"],
+        used_at=row["used_at"],
+        once=row["once"],
+    )

@@ -3,7 +3,8 @@
 import asyncio
 import logging
 import signal
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from apscheduler.events import EVENT_JOB_ERROR, JobExecutionEvent
@@ -19,15 +20,36 @@ PASS_S: Final = 0.5
 _log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
+class Periodic:
+    """Something that is done again and again beside recovery; it holds up nothing."""
+
+    name: str
+    every_s: float
+    work: Callable[[], Awaitable[object]]
+
+    async def run(self) -> None:
+        """Do it once; what goes wrong is told, and tried again the next time."""
+        try:
+            await self.work()
+        except OutliveError as error:
+            _log.warning("%s: %s", self.name, error)
+
+
 class WorkerProcess:
     """Runs the passes of one worker."""
 
     def __init__(
-        self, passes: Passes, settings: Settings, checkpoint: Callable[[], Awaitable[object]]
+        self,
+        passes: Passes,
+        settings: Settings,
+        checkpoint: Callable[[], Awaitable[object]],
+        periodic: Sequence[Periodic] = (),
     ) -> None:
         self._passes = passes
         self._settings = settings
-        self._checkpoint = checkpoint
+        every_s = settings.checkpoint_every_s
+        self._periodic = (Periodic("checkpoint", every_s, checkpoint), *periodic)
         self._stop = asyncio.Event()
         self._passing = asyncio.Lock()
         self._beating = asyncio.Lock()
@@ -51,8 +73,8 @@ class WorkerProcess:
         scheduler.add_listener(_tell, EVENT_JOB_ERROR)
         scheduler.add_job(self._beat, "interval", seconds=self._settings.heartbeat_s, id="beat")
         scheduler.add_job(self._orphans, "interval", seconds=PASS_S, id="orphans")
-        every_s = self._settings.checkpoint_every_s
-        scheduler.add_job(self._sign, "interval", seconds=every_s, id="checkpoint")
+        for one in self._periodic:
+            scheduler.add_job(one.run, "interval", seconds=one.every_s, id=one.name)
         scheduler.start()
         try:
             await self._stop.wait()
@@ -85,12 +107,6 @@ class WorkerProcess:
             self._stop.set()
         except DatabaseUnreachable as error:
             _log.warning("no heartbeat: %s", error)
-
-    async def _sign(self) -> None:
-        try:
-            await self._checkpoint()
-        except OutliveError as error:
-            _log.warning("no checkpoint: %s", error)
 
     async def _leave(self) -> None:
         try:

@@ -95,7 +95,7 @@ def by_option(command: Callable[Given, Result]) -> Callable[Given, Result]:
         default=_user,
         show_default="you",
         envvar="OUTLIVE_BY",
-        callback=lambda _context, _option, value: _person(value),
+        callback=_person,
         help="Who decides this.",
     )(command)
 
@@ -107,7 +107,7 @@ def _user() -> str:
         return f"uid-{os.getuid()}"
 
 
-def _person(name: str) -> str:
+def _person(_context: click.Context, _option: click.Parameter, name: str) -> str:
     """A person as the history names them."""
     if not name.strip() or plain(name) != name:
         raise click.BadParameter("a name has visible characters only")

@@ -10,10 +10,11 @@ from sidecar.books import books
 from sidecar.cli.base import console, emit, json_option, run
 from sidecar.cli.exits import Exit
 from sidecar.cli.explaining import sentences
-from sidecar.cli.reading import read
+from sidecar.cli.showing import read
 from sidecar.demo import report
 from sidecar.demo.data import FATES, Fate
 from sidecar.demo.judge import judge
+from sidecar.demo.processes import DemoFailed
 from sidecar.demo.stage import Stage
 from sidecar.demo.story import Told, play
 from sidecar.settings import load
@@ -40,7 +41,11 @@ def demo(*, as_json: bool) -> int:
 
 
 def _fresh() -> Path:
-    """A folder that no demo has used."""
+    """A folder that no demo has used.
+
+    Raises:
+        DemoFailed: None can be made here.
+    """
     for number in count(1):
         home = Path(f".outlive-demo-{number}")
         try:
@@ -48,6 +53,8 @@ def _fresh() -> Path:
             home.mkdir(mode=0o711 if os.geteuid() == 0 else 0o700)
         except FileExistsError:
             continue
+        except OSError as error:
+            raise DemoFailed(f"no folder can be made here: {error.strerror}") from error
         return home
     raise AssertionError("numbers do not end")
 

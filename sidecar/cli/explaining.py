@@ -12,7 +12,7 @@ from sidecar import words
 from sidecar.books import books
 from sidecar.cli import as_json as document
 from sidecar.cli.base import Cli, console, emit, json_option, run
-from sidecar.cli.reading import Shown, read
+from sidecar.cli.showing import Shown, read
 from sidecar.plain import plain
 
 _OUTCOMES: Final = {

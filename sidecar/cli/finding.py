@@ -26,11 +26,13 @@ async def find_operation(books: Books, text: str) -> UUID:
     with suppress(ValueError):
         return UUID(text)
     page = await books.search.find_operations(Filters(id_prefix=text), limit=2)
-    if not page.lines:
-        raise UnknownOperation(text)
-    if len(page.lines) > 1:
-        raise AmbiguousId(f"several operations begin with {text}: give more of the id")
-    return page.lines[0].id
+    match page.lines:
+        case ():
+            raise UnknownOperation(text)
+        case (only,):
+            return only.id
+        case _:
+            raise AmbiguousId(f"several operations begin with {text}: give more of the id")
 
 
 async def find_escalation(books: Books, text: str) -> Escalation:

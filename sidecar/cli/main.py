@@ -18,8 +18,9 @@ from sidecar.cli.exits import Exit, exit_of
 from sidecar.cli.explaining import explain
 from sidecar.cli.faults import log_of
 from sidecar.cli.questions import claim, escalations, resolve
-from sidecar.cli.reading import ops, show
+from sidecar.cli.reading import ops
 from sidecar.cli.running import migrate, sandbox, up, worker
+from sidecar.cli.showing import show
 from sidecar.cli.stopping import brake
 from sidecar.plain import plain
 

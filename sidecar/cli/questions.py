@@ -1,7 +1,7 @@
 """`outlive escalations`, `claim` and `resolve`: what only a person can decide."""
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 import click
 from rich.text import Text
@@ -23,7 +23,7 @@ from sidecar.identity import passing_worker
 from sidecar.plain import plain
 from sidecar.wiring import open_system
 
-_SHOWN: int = 100
+_SHOWN: Final = 100
 
 
 @click.command()
@@ -103,7 +103,10 @@ def claim(cli: Cli, /, question: str, *, span: str, by: str) -> None:
     console().print(f"Yours until {words.clock(until, now)}.")
 
 
-@click.command(epilog="; ".join(f"{name}: {told}" for name, told in ANSWERS.items()))
+_EPILOG: Final = "\b\nAnswers:\n" + "\n".join(f"  {name}: {told}" for name, told in ANSWERS.items())
+
+
+@click.command(epilog=_EPILOG)
 @click.argument("question")
 @click.argument("answer", type=click.Choice([verdict.value for verdict in Verdict]))
 @click.option("--reference", help="The effect at the provider (re_…).")

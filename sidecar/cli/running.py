@@ -15,6 +15,7 @@ from sidecar.cli.base import Cli, run
 from sidecar.identity import held_identity
 from sidecar.inquiries import Inquiries
 from sidecar.sandboxed import sandbox_process
+from sidecar.periodic import open_periodic
 from sidecar.settings import Settings
 from sidecar.wiring import System, open_ledger, open_system
 from sidecar.worker import WorkerProcess, stop_on_signals
@@ -61,12 +62,13 @@ async def _serve(settings: Settings, tell: Callable[[System], None]) -> None:
     with held_identity(settings.home, settings.identity) as this:
         async with open_system(settings, patient=True) as system:
             await check_start(Inquiries(system.ledger), system.types)
-            process = WorkerProcess(
-                system.passes(this), settings, lambda: sign(system.ledger, settings)
-            )
-            stop_on_signals(process)
-            tell(system)
-            await process.run()
+            async with open_periodic(system) as periodic:
+                process = WorkerProcess(
+                    system.passes(this), settings, lambda: sign(system.ledger, settings), periodic
+                )
+                stop_on_signals(process)
+                tell(system)
+                await process.run()
     _say("stopped in order")
 
 

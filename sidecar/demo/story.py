@@ -3,6 +3,7 @@
 import asyncio
 import json
 import signal
+import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from ledger.postgres.audit import verify
 from ledger.postgres.search_values import Decided
 from ledger.postgres.signing import load_signer
 from sandbox.control import Control, ControlError
-from sidecar.batch import parse_batch
+from sidecar.batch import read_batch
 from sidecar.books import Books, books
 from sidecar.checkpoints import sign
 from sidecar.demo.data import BATCH, FATES, FAULTS, KILL_AFTER, KIND, PACE_S, Fate, charges
@@ -26,7 +27,7 @@ from sidecar.sandboxed import ended, sandbox_process
 from sidecar.settings import Settings, load
 
 START_LIMIT_S: Final = 25.0
-RECOVERY_LIMIT_S: Final = 45.0
+RECOVERY_LIMIT_S: Final = 75.0
 _LOOK_S: Final = 0.2
 _PERSON: Final = "amaia"
 _AGENT: Final = "agent"
@@ -102,7 +103,7 @@ async def play(home: Path, stage: Stage) -> Told:
 
 
 async def _authorize(story: Story) -> None:
-    batch = parse_batch(await asyncio.to_thread(BATCH.read_bytes))
+    batch = await asyncio.to_thread(read_batch, BATCH, sys.stdin.buffer)
     await story.control.seed(charges=[charge.seed() for charge in charges(batch.items)])
     command = ("authorize", str(BATCH), "--type", KIND, "--key", "demo", "--by", _PERSON, "--json")
     said = await story.run.say(*command)

@@ -9,7 +9,6 @@ from pydantic import Field
 from ledger.model import State
 from ledger.postgres.search_rows import line_of
 from ledger.postgres.search_values import Filters, cursor_of, place_of
-from sidecar.desk import Standing
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
 from sidecar.http.models import (
     Body,
@@ -28,6 +27,7 @@ from sidecar.http.views import OperationLineView, StandingView
 from sidecar.proposing import Wanted
 from sidecar.result_texts import Status
 from sidecar.roles import Right
+from sidecar.standing import Standing
 
 _KEY_MOST: Final = 200
 _PLAIN: Final = "!$&'()*+,/:;=?@[]~ "

@@ -6,9 +6,9 @@ from uuid import UUID
 from ledger.model import Attempt, Operation
 from ledger.postgres.search_values import OperationLine
 from ledger.proposals import Item, Proposal
-from sidecar.desk import Standing
 from sidecar.http.models import JsonObject, MoneyView, Utc, View, money_view
 from sidecar.results import ToolResult
+from sidecar.standing import Standing
 
 
 class ResultView(View):

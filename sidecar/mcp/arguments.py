@@ -31,10 +31,10 @@ def wanted(given: Arguments) -> tuple[list[Mapping[str, Json]], str | None]:
     if fields:
         problem = "stands beside `items`; give one item's fields or `items`, not both"
         raise InvalidParameters(dict.fromkeys(sorted(fields), problem))
-    items: Any = given["items"]
-    if not isinstance(items, list) or not 0 < len(cast("list[Any]", items)) <= ITEMS_MOST:
+    items = _listed(given["items"])
+    if not 0 < len(items) <= ITEMS_MOST:
         raise InvalidParameters({"items": f"must be a list of 1 to {ITEMS_MOST:,} objects"})
-    return [_object(item, number) for number, item in enumerate(cast("list[Any]", items))], words
+    return [_object(item, number) for number, item in enumerate(items)], words
 
 
 def proposal_id(given: Arguments) -> UUID:
@@ -87,7 +87,11 @@ def only(given: Arguments, known: Sequence[str]) -> None:
         raise InvalidParameters({name[:80]: "is not known here" for name in strange})
 
 
-def _object(item: Any, number: int) -> Mapping[str, Json]:
+def _listed(value: object) -> list[object]:
+    return cast("list[object]", value) if isinstance(value, list) else []
+
+
+def _object(item: object, number: int) -> Mapping[str, Json]:
     if not isinstance(item, dict):
         raise InvalidParameters({f"items[{number}]": "must be an object"})
     return cast("Mapping[str, Json]", item)

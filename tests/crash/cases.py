@@ -128,6 +128,8 @@ _NO_EFFECT: Final = frozenset({Send.RESET_BEFORE, Send.RATE_LIMIT, Send.LOCK_TIM
 _REFUNDS_ONLY: Final = frozenset(
     {World.DISPUTE, World.WIPED, World.LAG, World.PENDING, World.PENDING_FAILS}
 )
+_SECOND_TURNS: Final = frozenset({World.QUIET, World.LAG, World.PENDING, World.PENDING_FAILS})
+"""Turns of the world after which the same is sent again without a question."""
 _ASKED: Final = frozenset(
     {
         (Send.RESET_BEFORE, World.DISPUTE),
@@ -172,34 +174,32 @@ class Case:
 
 
 def makes_sense(case: Case) -> bool:
-    """Whether the victim gets to the step, and the rest means anything there."""
+    """Whether the world can take its turn there, and the victim gets to the step."""
+    return _has_its_turn(case) and _gets_there(case)
+
+
+def _has_its_turn(case: Case) -> bool:
     if case.kind is Kind.CANCEL and case.world in _REFUNDS_ONLY:
         return False
-    if case.world is World.WIPED and not (case.left and case.send in TOOK_EFFECT):
-        return False
-    if case.step in ANYWHERE:
-        return case.world is not World.WIPED
+    if case.world is World.WIPED:
+        return case.left and case.send in TOOK_EFFECT
+    # A victim in an outage would be the first to notice.
+    return not (case.world is World.OUTAGE and case.world_comes_first)
+
+
+def _gets_there(case: Case) -> bool:
     if case.step in ASKING:
         asked = (case.send, case.world) in _ASKED
         return asked and (case.kind is Kind.REFUND or case.world is World.REVOKED)
-    if case.world_comes_first and case.world is World.OUTAGE:
-        return False  # its own successor is the first to notice
+    if case.step in SECOND_SEND:
+        return case.send in _NO_EFFECT and case.world in _SECOND_TURNS
+    if case.step in SECOND_LOOK:
+        asks = case.world is World.HAND and case.send in TOOK_EFFECT
+        decides = not (asks and case.step.startswith("decide"))  # instead of asking
+        return decides and case.send not in {Send.FINE, Send.SLOW}
     if case.step == "answer_begun":
         return case.send not in {Send.RESET_BEFORE, Send.RESET_AFTER, Send.SLOW}
-    if case.step in ANSWERED:
-        return case.send is not Send.SLOW
-    if case.step in SECOND_LOOK:
-        if case.step.startswith("decide") and case.world is World.HAND:
-            return case.send not in TOOK_EFFECT  # else the decision is a question
-        return case.send not in {Send.FINE, Send.SLOW}
-    if case.step in SECOND_SEND:
-        return case.send in _NO_EFFECT and case.world in {
-            World.QUIET,
-            World.LAG,
-            World.PENDING,
-            World.PENDING_FAILS,
-        }
-    return True
+    return case.send is not Send.SLOW or case.step not in ANSWERED
 
 
 def every() -> list[Case]:
@@ -234,9 +234,8 @@ def _one_of(case: Case, ends: Sequence[End]) -> End:
 
 
 def pairs_of(case: Case) -> frozenset[tuple[object, ...]]:
-    """All pairs of values that a case holds."""
-    values = [(type(case).__slots__[i], value) for i, value in enumerate(astuple(case))]
-    return frozenset(itertools.combinations(values, 2))
+    """All pairs of values that a case holds; which condition a value is of goes with it."""
+    return frozenset(itertools.combinations(enumerate(astuple(case)), 2))
 
 
 def pairwise(cases: Sequence[Case], count: int, seed: int) -> list[Case]:

@@ -119,24 +119,26 @@ class Provider:
 
     async def relieve(self, operation: Operation, looks: int) -> bool:
         """End what ends by itself, once the successor has met it; whether something ended."""
-        if self.over:
-            return False
-        if self.case.send is Send.SLOW and self.fault is not None:
-            if looks == 0:
-                return False
+        if not self.over and await self._world_relieved(operation):
+            self.over = True
+            return True
+        if self.case.send is Send.SLOW and self.fault is not None and looks > 0:
             await self.control.release(self.fault)
             self.fault = None
             return True
+        return False
+
+    async def _world_relieved(self, operation: Operation) -> bool:
         match self.case.world:
             case World.OUTAGE if operation.decision == "PROVIDER_UNREACHABLE":
-                await self.control.clear()
+                await self.control.clear()  # and with it a request that was held
+                self.fault = None
             case World.PENDING if operation.decision == "PROVIDER_PENDING":
                 await self._settle("succeeded")
             case World.PENDING_FAILS if operation.decision == "PROVIDER_PENDING":
                 await self._settle("failed")
             case _:
                 return False
-        self.over = True
         return True
 
     async def _settle(self, status: str) -> None:

@@ -20,8 +20,15 @@ UNSEEN: Final = timedelta(seconds=30 + 180)
 TRUTH_MOST_S: Final = 24 * 3600.0 + 3600.0
 """A saved 500 is waited out for a day; nothing else takes longer."""
 
-PERSONS: Final = frozenset({"DUPLICATE_EFFECT", "EFFECT_MISMATCH", "LATE_EFFECT",
-                            "LATE_FAILURE_AFTER_SUCCESS", "POSSIBLE_HAND_DOUBLE"})
+PERSONS: Final = frozenset(
+    {
+        "DUPLICATE_EFFECT",
+        "EFFECT_MISMATCH",
+        "LATE_EFFECT",
+        "LATE_FAILURE_AFTER_SUCCESS",
+        "POSSIBLE_HAND_DOUBLE",
+    }
+)
 """Questions that are put because the provider's answer is known, not because it is missing."""
 
 
@@ -173,9 +180,7 @@ def _in_time(request: dict[str, Any], operation: Operation, case: Case) -> bool:
     )
 
 
-def _unsafe_after_doubt(
-    attempt: Attempt, operation: Operation, case: Case
-) -> Iterator[Fault]:
+def _unsafe_after_doubt(attempt: Attempt, operation: Operation, case: Case) -> Iterator[Fault]:
     earlier = [a for a in operation.attempts if a.number < attempt.number]
     doubtful = [a for a in earlier if _unknown_at(a, attempt)]
     if not doubtful:

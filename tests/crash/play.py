@@ -5,7 +5,6 @@ jump there together; everything else is waited for at its source.
 """
 
 import asyncio
-import os
 import random
 import signal
 import time
@@ -20,7 +19,7 @@ from ledger.canonical import digest
 from ledger.commands import NewAuthorization
 from ledger.errors import ProviderError
 from ledger.ids import new_id
-from ledger.model import Operation, State
+from ledger.model import Operation
 from ledger.postgres.connect import Connection, Database
 from ledger.postgres.ledger import Ledger
 from sandbox.control import ControlError
@@ -86,13 +85,12 @@ async def play(case: Case, lane: Lane, seed: int) -> Played:
     for log in lane.folder.glob("*.log"):
         log.unlink()
     try:
-        async with lane.database() as dsn:
-            async with _stage(case, lane, dsn, played) as stage:
-                try:
-                    await stage.play(random.Random(f"{seed}/{case.name}"))  # noqa: S311
-                except (Stuck, ControlError, ProviderError) as error:
-                    played.stuck = str(error)
-                await stage.gather()
+        async with lane.database() as dsn, _stage(case, lane, dsn, played) as stage:
+            try:
+                await stage.play(random.Random(f"{seed}/{case.name}"))  # noqa: S311
+            except (Stuck, ControlError, ProviderError) as error:
+                played.stuck = str(error)
+            await stage.gather()
     finally:
         played.took_s = time.monotonic() - began
     played.log = "".join(log.read_text() for log in sorted(lane.folder.glob("*.log")))
@@ -100,9 +98,7 @@ async def play(case: Case, lane: Lane, seed: int) -> Played:
 
 
 @asynccontextmanager
-async def _stage(
-    case: Case, lane: Lane, dsn: str, played: Played
-) -> AsyncGenerator["_Stage"]:
+async def _stage(case: Case, lane: Lane, dsn: str, played: Played) -> AsyncGenerator["_Stage"]:
     database = Database(dsn)
     async with Ledger(database) as ledger, await database.open() as connection:
         await lane.control.reset()
@@ -118,7 +114,7 @@ async def _stage(
 class _Stage:
     """The parts of one case while it is played."""
 
-    def __init__(  # noqa: PLR0917
+    def __init__(
         self,
         case: Case,
         lane: Lane,
@@ -295,8 +291,10 @@ class _Stage:
             if done(operation):
                 return
             if time.monotonic() > limit:
-                raise Stuck(f"{what}: not within {LIMIT_S:g} s, {operation.state}, "
-                            f"{operation.decision}, next check {operation.next_check_at}")
+                raise Stuck(
+                    f"{what}: not within {LIMIT_S:g} s, {operation.state}, "
+                    f"{operation.decision}, next check {operation.next_check_at}"
+                )
             if not await self._world_moves(operation):
                 await self._time_passes(operation)
             await asyncio.sleep(POLL_S)

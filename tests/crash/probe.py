@@ -22,6 +22,9 @@ from dispatcher.providers.stripe.transport import Wire
 from ledger.postgres.escalations import Escalations
 from ledger.postgres.ledger import Ledger
 
+SIGNALS: Final = {"kill": signal.SIGKILL, "restart": signal.SIGKILL, "stop": signal.SIGSTOP}
+"""How the victim ends, by the name of its end."""
+
 Call = Callable[..., Awaitable[Any]]
 
 _SENDING: Final = {
@@ -84,7 +87,7 @@ class Probe:
             self.reach(f"{name}_after")
             return result
 
-        setattr(owner, method, wrapped)
+        put(owner, method, wrapped)
 
     def _around_claim(self) -> None:
         """Claims that found nothing do not count, or time would decide which one it is."""
@@ -99,7 +102,7 @@ class Probe:
                 self.reach("claim_after")
             return claimed
 
-        Ledger.claim = wrapped  # type: ignore[method-assign]
+        put(Ledger, "claim", wrapped)
 
     def _inside_ask(self) -> None:
         """Between the two statements of the transaction that opens a question."""
@@ -111,7 +114,7 @@ class Probe:
             if self._reached["ask_before"] > self._reached["ask_after"]:
                 self.reach("ask_inside")
 
-        module._apply = wrapped  # pyright: ignore[reportPrivateUsage]
+        put(module, "_apply", wrapped)
 
     def _around_trace(self) -> None:
         real = Wire._trace  # pyright: ignore[reportPrivateUsage]
@@ -128,7 +131,7 @@ class Probe:
             elif self._mutating and event in _SENDING:
                 self.reach(_SENDING[event])
 
-        Wire._trace = wrapped  # type: ignore[method-assign]  # pyright: ignore[reportPrivateUsage]
+        put(Wire, "_trace", wrapped)
 
     def _count_calls(self) -> None:
         """From the first claim on, the moments before and after every call into C count too.
@@ -146,4 +149,6 @@ class Probe:
         sys.setprofile(profile)
 
 
-SIGNALS: Final = {"kill": signal.SIGKILL, "restart": signal.SIGKILL, "stop": signal.SIGSTOP}
+def put(owner: object, name: str, value: object) -> None:
+    """Replace something of the product, as far as this process is concerned."""
+    setattr(owner, name, value)

@@ -1,5 +1,6 @@
 """What people see of a run: progress, the story of a failed case, one table."""
 
+import itertools
 import json
 from collections import Counter
 from collections.abc import Sequence
@@ -8,7 +9,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from tests.crash.cases import End, Kind
 from tests.crash.judge import Verdict, Wrong
+
+_COUNTERS = ("cases", "confirmed", "failed", "asked", *Wrong, "needless questions")
 
 
 def summary(verdicts: Sequence[Verdict], took_s: float) -> dict[str, Any]:
@@ -31,14 +35,18 @@ def summary(verdicts: Sequence[Verdict], took_s: float) -> dict[str, Any]:
 def print_table(verdicts: Sequence[Verdict], told: dict[str, Any], console: Console) -> None:
     """One row an end of the victim, one column a counter."""
     table = Table(title="Kill matrix: real processes, the provider's truth against the record")
-    table.add_column("how it ended")
-    for name in ("cases", "confirmed", "failed", "asked", *Wrong, "needless"):
-        table.add_column(str(name), justify="right")
-    ends = sorted({v.played.case.end for v in verdicts})
-    for end in ends:
-        table.add_row(end.value, *_row([v for v in verdicts if v.played.case.end is end]))
-    table.add_section()
-    table.add_row("all", *_row(verdicts))
+    groups = {
+        f"{kind}, {end}": [v for v in verdicts if (v.played.case.kind, v.played.case.end) == pair]
+        for pair in itertools.product(Kind, End)
+        for kind, end in [pair]
+    }
+    groups["all"] = list(verdicts)
+    table.add_column("")
+    for name in groups:
+        table.add_column(name, justify="right")
+    rows = [_column(group) for group in groups.values()]
+    for i, name in enumerate(_COUNTERS):
+        table.add_row(name, *(row[i] for row in rows), end_section=name in {"cases", "asked"})
     console.print(table)
     for name in ("questions", "needless questions", "needless in", "failed"):
         if told[name]:
@@ -78,7 +86,9 @@ def story(verdict: Verdict, command: str) -> str:
         ]
     lines.append(f"   questions: {[q['reasons'] for q in played.questions]}")
     lines.append("   history:")
-    lines += [f"     {e['seq']} {e['at']} {e['kind']} {e['actor']} {_short(e)}" for e in played.events]
+    lines += [
+        f"     {e['seq']} {e['at']} {e['kind']} {e['actor']} {_short(e)}" for e in played.events
+    ]
     lines.append(f"   workers ended: {played.statuses}")
     lines.append("   " + "\n   ".join(played.log.splitlines()[-90:]))
     return "\n".join(lines)
@@ -88,7 +98,7 @@ def _short(event: dict[str, Any]) -> str:
     return str(event["payload"] or "")[:160]
 
 
-def _row(verdicts: Sequence[Verdict]) -> list[str]:
+def _column(verdicts: Sequence[Verdict]) -> list[str]:
     records = Counter(
         v.played.operation.state.value for v in verdicts if v.played.operation is not None
     )

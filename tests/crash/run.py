@@ -74,7 +74,9 @@ def main() -> int:
     console = Console(stderr=options.json)
     cases = _chosen(options)
     share = share_of_pairs(cases, every())
-    console.print(f"{len(cases)} cases, {share:.0%} of all pairs of conditions, seed {options.seed}")
+    console.print(
+        f"{len(cases)} cases, {share:.0%} of all pairs of conditions, seed {options.seed}"
+    )
     began = time.monotonic()
     count = 0
 
@@ -99,8 +101,8 @@ def main() -> int:
 
 def _chosen(options: argparse.Namespace) -> list[Case]:
     if options.only:
-        exact = [name for name in options.only if name.count("/") == 4]  # noqa: PLR2004  a whole name
-        parts = [name for name in options.only if name.count("/") != 4]  # noqa: PLR2004  the same
+        exact = [name for name in options.only if name.count("/") == 4]
+        parts = [name for name in options.only if name.count("/") != 4]
         found = [c for c in every() if parts and all(part in c.name for part in parts)]
         return [*(named(name) for name in exact), *found]
     if options.all:

@@ -20,7 +20,7 @@ from sidecar.identity import held_identity
 from sidecar.settings import load
 from sidecar.wiring import open_system
 from sidecar.worker import WorkerProcess, stop_on_signals
-from tests.crash.probe import Probe, Strike
+from tests.crash.probe import Probe, Strike, put
 
 FENCED: Final = 3
 """Exit status of a worker that was taken for dead and knows it."""
@@ -34,7 +34,7 @@ def main(plan: dict[str, Any]) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     for name, level in (("apscheduler", logging.ERROR), ("stripe", logging.WARNING)):
         logging.getLogger(name).setLevel(level)
-    sidecar.worker.PASS_S = PASS_S  # type: ignore[misc]  # pyright: ignore[reportConstantRedefinition]  see PASS_S
+    put(sidecar.worker, "PASS_S", PASS_S)
     _shift_boot_clock(Path(plan["clock"]))
     if plan["strikes"]:
         Probe([Strike(**strike) for strike in plan["strikes"]]).install()
@@ -50,7 +50,7 @@ def warm() -> None:
 
     No TLS is spoken here, so that one context for all is as good as any.
     """
-    ssl.create_default_context = functools.cache(ssl.create_default_context)
+    put(ssl, "create_default_context", functools.cache(ssl.create_default_context))
     httpx.AsyncHTTPTransport()
     stripe.StripeClient("sk_test_warm")
 
@@ -76,4 +76,4 @@ def _shift_boot_clock(file: Path) -> None:
         (ahead_s,) = struct.unpack("d", shared[:8])
         return real(self) + float(ahead_s)
 
-    SystemClock.boot_s = shifted  # type: ignore[method-assign]
+    put(SystemClock, "boot_s", shifted)

@@ -21,6 +21,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Final
+from urllib.parse import urlsplit
 from xml.etree import ElementTree as ET
 
 from rich.console import Console
@@ -141,7 +142,8 @@ def shared_fixtures() -> Generator[dict[str, str]]:
         admin = named(engine.server.dsn, "postgres")
         with new_database(admin) as template:
             asyncio.run(migrate(template))
-            yield {"pg_server": admin, "template_database": template.rpartition("/")[2]}
+            name = urlsplit(template).path.removeprefix("/")
+            yield {"pg_server": admin, "template_database": name}
 
 
 def _print(lines: Sequence[Line]) -> None:

@@ -45,7 +45,7 @@ def as_table(found: Sequence[Cell]) -> Table:
 
 def main() -> int:
     """Ask, print, and say with the exit code how it went."""
-    parser = argparse.ArgumentParser(description="Every endpoint × every role.")
+    parser = argparse.ArgumentParser(description="Every endpoint and every role.")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     wants_json: bool = parser.parse_args().json
     found = asyncio.run(asked())

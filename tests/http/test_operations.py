@@ -1,8 +1,5 @@
 """Asking for an effect over HTTP, and finding out what became of it."""
 
-import httpx
-import pytest
-
 from sidecar.roles import Role
 from tests.support.house import House, propose, refund
 

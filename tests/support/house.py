@@ -143,7 +143,11 @@ def refund(charge: str = "ch_1", amount_minor: int = 1200) -> dict[str, Any]:
 
 
 async def propose(
-    agent: httpx.AsyncClient, body: dict[str, Any], *, key: str | None = None, wait: int | None = None
+    agent: httpx.AsyncClient,
+    body: dict[str, Any],
+    *,
+    key: str | None = None,
+    wait: int | None = None,
 ) -> httpx.Response:
     """Ask for an effect."""
     return await agent.post(

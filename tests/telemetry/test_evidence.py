@@ -134,7 +134,6 @@ async def test_a_hanging_trace_store_takes_only_its_deadline(
     world: FakeWorld, story: Story
 ) -> None:
     """It takes the connection and never answers."""
-
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
         evidence = Evidence(

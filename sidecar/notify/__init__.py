@@ -1,0 +1,1 @@
+"""Messages to people and to agents: Slack, signed webhooks, calls to resume."""

@@ -1,0 +1,103 @@
+"""What a worker does again and again beside recovery: expiry, runs, messages, upkeep."""
+
+from collections.abc import AsyncGenerator
+from contextlib import AsyncExitStack, asynccontextmanager
+from typing import Final
+
+from ledger.postgres.ledger import Ledger
+from ledger.postgres.outbox import Channel, Kind
+from sidecar.notify.addresses import Addresses
+from sidecar.notify.news import News
+from sidecar.notify.outbound import Carrier, Outbound
+from sidecar.notify.resume import ResumeCarrier
+from sidecar.notify.slack import SlackCarrier
+from sidecar.notify.webhook import WebhookCarrier
+from sidecar.outbox_pass import OutboxPass
+from sidecar.policy_file import PolicyFile
+from sidecar.proposing import Proposer
+from sidecar.reproposing import Reproposing
+from sidecar.runs_pass import RunsPass
+from sidecar.settings import Settings
+from sidecar.suspending import Suspending
+from sidecar.waiting import Waits
+from sidecar.wiring import System
+from sidecar.worker import Periodic
+
+SOON_S: Final = 1.0
+DAY_S: Final = 86_400.0
+MONTHS_AHEAD: Final = 3
+_EVERYWHERE: Final = ("0.0.0.0/0", "::/0")
+"""An address that the operator sets may be a private one; what agents name may not."""
+
+
+@asynccontextmanager
+async def open_periodic(system: System) -> AsyncGenerator[list[Periodic]]:
+    """The periodic work of a worker.
+
+    Raises:
+        BadPolicy: The policy file can't be used.
+    """
+    settings, ledger = system.settings, system.ledger
+    policy = PolicyFile(settings.policy)
+    proposer = Proposer(ledger, system.types, policy, lease_s=settings.lease_s)
+    waits = Waits(ledger.pool)
+    addresses = settings.resume_addresses
+    suspending = Suspending(ledger, system.types, proposer, waits, addresses)
+
+    async def expire() -> None:
+        await ledger.proposals.expire()
+
+    async def partitions() -> None:
+        await ledger.pool.rows("ensure_partitions", months_ahead=MONTHS_AHEAD)
+
+    async def remind() -> None:
+        await ledger.outbox.page_again(every_s=settings.page_again_s)
+
+    async with AsyncExitStack() as stack:
+        outbox = await _outbox(stack, ledger, settings, policy)
+        yield [
+            Periodic("expiry", SOON_S, expire),
+            Periodic("runs", SOON_S, RunsPass(ledger, suspending).run),
+            Periodic("overtaken", SOON_S, Reproposing(ledger, system.types, proposer).run),
+            Periodic("outbox", SOON_S, outbox.run),
+            Periodic("reminders", min(60.0, settings.page_again_s), remind),
+            Periodic("partitions", DAY_S, partitions),
+        ]
+        waits.close()
+
+
+async def _outbox(
+    stack: AsyncExitStack, ledger: Ledger, settings: Settings, policy: PolicyFile
+) -> OutboxPass:
+    """The channels that are set up; news for others is simply over."""
+    news = News(ledger, settings.public_url)
+    channels: list[Channel] = []
+    agents = await _outbound(stack, settings.resume_addresses)
+    secret = settings.resume_secret
+    carriers: dict[Kind, Carrier] = {
+        Kind.RESUME: ResumeCarrier(
+            news, agents, secret=None if secret is None else secret.get_secret_value()
+        )
+    }
+    if settings.webhook_url is not None and settings.webhook_secret is not None:
+        own = await _outbound(stack, Addresses.of([settings.webhook_url], _EVERYWHERE))
+        carriers[Kind.WEBHOOK] = WebhookCarrier(
+            news, own, url=settings.webhook_url, secret=settings.webhook_secret.get_secret_value()
+        )
+        channels.append(Channel(Kind.WEBHOOK, ("proposal", "escalation", "run")))
+    if settings.slack_token is not None and settings.slack_channel is not None:
+        carriers[Kind.SLACK] = SlackCarrier(
+            news,
+            policy,
+            token=settings.slack_token.get_secret_value(),
+            channel=settings.slack_channel,
+            base_url=settings.slack_url,
+        )
+        channels.append(Channel(Kind.SLACK, ("proposal", "escalation")))
+    return OutboxPass(ledger.outbox, channels, carriers)
+
+
+async def _outbound(stack: AsyncExitStack, addresses: Addresses) -> Outbound:
+    outbound = Outbound(addresses)
+    stack.push_async_callback(outbound.aclose)
+    return outbound

@@ -1,0 +1,5 @@
+"""Fixtures for the client."""
+
+from tests.support.house import house
+
+__all__ = ["house"]
