@@ -14,8 +14,8 @@ from sidecar.checks import check_start
 from sidecar.cli.base import Cli, run
 from sidecar.identity import held_identity
 from sidecar.inquiries import Inquiries
-from sidecar.sandboxed import sandbox_process
 from sidecar.periodic import open_periodic
+from sidecar.sandboxed import sandbox_process
 from sidecar.settings import Settings
 from sidecar.wiring import System, open_ledger, open_system
 from sidecar.worker import WorkerProcess, stop_on_signals

@@ -55,6 +55,10 @@ class Child:
         if not self.ended.is_set():
             os.kill(self.pid, number)
 
+    def kill(self) -> None:
+        """End it, whatever it is doing."""
+        self.send(signal.SIGKILL)
+
     def hear(self, news: dict[str, int]) -> None:
         """Take in one piece of news."""
         if "stopped" in news:

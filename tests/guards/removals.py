@@ -95,7 +95,7 @@ REMOVALS: Final = (
         "who fences must have beaten himself",
         "ledger/postgres/sql/bury.sql",
         "AND me.beating_since <= clock.at",
-        "AND me.started_at <= clock.at --",
+        "AND me.beating_since <= clock.at + interval '1 hour'",
         WORKERS + "who_has_not_beaten_for_a_time_to_live_fences_nobody",
     ),
     # May it leave at all.
@@ -209,7 +209,7 @@ REMOVALS: Final = (
         "sticky doubt (class)",
         DOUBT_PY,
         "any(_may_have_acted(a) for a in attempts):",
-        "_may_have_acted(attempts[-1]):",
+        "any(_may_have_acted(a) for a in attempts[-1:]):",
         ASSESS + "a_refusal_that_does_not_speak_for_all_attempts_clears_no_doubt",
     ),
     Removal(
@@ -224,7 +224,7 @@ REMOVALS: Final = (
         DOUBT_PY,
         "if answer is None or answer.in_use",
         "if answer is None:\n        return False\n    if answer.in_use",
-        CASES + "07_a_409_in_use_is_no_failure",
+        ASSESS + "the_first_class_that_holds_over_all_attempts",
     ),
     Removal(
         "key window",
@@ -267,7 +267,7 @@ REMOVALS: Final = (
         "dispatcher/provider.py",
         "return Kind.TOLERABLE if self.looks_up and self.duplicate_tolerable else Kind.NO_PROOF",
         "return Kind.TOLERABLE",
-        ANSWERS + "what_never_arrived_is_sent_again_only_after_it_has_settled[fake.look_up-0-asked2]",
+        ANSWERS + "what_never_arrived_is_sent_again_only_after_it_has_settled",
     ),
     Removal(
         "a precondition that is gone",

@@ -27,8 +27,7 @@ from xml.etree import ElementTree as ET
 from rich.console import Console
 from rich.table import Table
 
-ROOT: Final = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT))  # run as a file, from anywhere
+sys.path.insert(0, str(Path(__file__).parents[2]))  # run as a file, from anywhere
 
 from ledger.postgres.embedded import acquire
 from ledger.postgres.migrate import migrate
@@ -36,6 +35,7 @@ from tests.guards.plugin import SHARED
 from tests.guards.removals import REMOVALS, THE_WAY, Removal
 from tests.support.postgres import FAST, MEMORY, binaries_under_test, named, new_database, new_home
 
+ROOT: Final = Path(__file__).parents[2]
 COPIED: Final = ("ledger", "dispatcher", "recovery", "sidecar", "telemetry", "sandbox", "tests")
 AT_ONCE: Final = max(1, min(4, os.cpu_count() or 1))
 ONE_RUN_S: Final = 90.0

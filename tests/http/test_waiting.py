@@ -9,7 +9,7 @@ import pytest
 from ledger.errors import DatabaseUnreachable
 from ledger.ids import new_id
 from sidecar.roles import Role
-from sidecar.waiting import Of
+from sidecar.waiting import Of, Waits
 from tests.support.house import House, named, propose, refund, waiting
 from tests.support.writes import query
 
@@ -19,7 +19,7 @@ WAITERS = 500
 async def until_waiting(house: House, count: int) -> None:
     """Return when so many callers wait."""
     async with asyncio.timeout(30):
-        while house.serving.doors.desk.waiting < count:
+        while house.serving.doors.desk.waiting < count:  # noqa: ASYNC110  changes without an event
             await asyncio.sleep(0.005)
 
 
@@ -150,8 +150,9 @@ async def test_a_lost_database_wakes_nobody_and_the_waiting_goes_on(
         asked.set()
         raise DatabaseUnreachable("gone")
 
-    waits = house.serving._waits
-    monkeypatch.setattr(waits._pool, "rows", lost)
+    pool = house.system.ledger.pool
+    waits = Waits(pool)
+    monkeypatch.setattr(pool, "rows", lost)
     task = asyncio.create_task(waits.until_ended(Of.OPERATION, new_id(), most_s=0.5))
     await asked.wait()
     assert not task.done()
@@ -167,6 +168,6 @@ async def test_a_process_that_stops_finishes_what_it_is_sending(house: House) ->
     await house.control.wait(fault=held)
     house.serving.stop()
     await house.control.release(held)
-    await house.serving._sender.drain()
+    await house.served
     operation = await house.system.ledger.operation(UUID(started["operation_ids"][0]))
     assert operation.state.value == "confirmed"

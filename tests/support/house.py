@@ -51,6 +51,8 @@ class House:
     passes: Passes
     control: Control
     stack: AsyncExitStack
+    served: asyncio.Task[None]
+    """Ends when everything in flight has been finished."""
 
     @property
     def url(self) -> str:
@@ -117,14 +119,14 @@ async def house_at(
         await passes.register()
         serving = await stack.enter_async_context(open_serving(system, worker))
         clients = await stack.enter_async_context(AsyncExitStack())
-        running_ = asyncio.create_task(serving.run(), name="serving")
-        made = House(system, serving, passes, control, clients)
+        served = asyncio.create_task(serving.run(), name="serving")
+        made = House(system, serving, passes, control, clients, served)
         try:
             yield made
         finally:
             await clients.aclose()
             serving.stop()
-            await running_
+            await served
 
 
 @pytest.fixture

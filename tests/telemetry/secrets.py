@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 from uuid import uuid4
@@ -57,6 +58,13 @@ _PARTS: Final = {
 """What of it is secret, where that is not all."""
 
 
+_EVERYTHING: Final = (
+    "SELECT * FROM otel_traces",
+    "SELECT * FROM otel_logs",
+    "SELECT * FROM outlive_events",
+)
+
+
 def everywhere(telemetry: Telemetry, secret: str) -> None:
     """In names, attributes, events, exceptions, descriptions and links of one span."""
     text = f"it broke over {secret}!"
@@ -87,7 +95,7 @@ async def through_the_product(dsn: str, telemetry: Telemetry, secret: str) -> No
         answer = Answer(
             Outcome.REFUSED, code=secret, request_id=secret, reference=secret, detail=secret
         )
-        provider = FakeProvider(ledger.now)  # type: ignore[arg-type]  its clock is not read here
+        provider = FakeProvider(lambda: datetime.now(UTC))
         provider.plan(operations[0].subject.object_id, Plan(acts=False, answer=answer))
         failing = Plan(acts=False, error=RuntimeError(secret))
         provider.plan(operations[1].subject.object_id, failing)
@@ -105,22 +113,17 @@ def logged(secret: str) -> bytes:
     stream = io.StringIO()
     handler = logging.StreamHandler(stream)
     handler.setFormatter(ScrubbedFormatter(logging.Formatter("%(levelname)s %(message)s")))
-    log = logging.Logger("planted")
-    log.addHandler(handler)
-    try:
-        raise ValueError(secret)
-    except ValueError:
-        log.exception("about %s: %r", secret, {"at": secret})
+    told = ("about %s: %r", (secret, {"at": secret}))
+    error = (ValueError, ValueError(secret), None)
+    handler.emit(logging.LogRecord("planted", logging.ERROR, secret, 1, *told, error))
     return stream.getvalue().encode()
 
 
 def dumped(url: str) -> bytes:
     """Everything in the trace store."""
     with connect(url) as store:
-        tables = ("otel_traces", "otel_logs", "outlive_events")
-        return "\n".join(
-            str(row) for t in tables for row in store.rows(f"SELECT * FROM {t}")
-        ).encode()
+        rows = [row for query in _EVERYTHING for row in store.rows(query)]
+    return "\n".join(map(str, rows)).encode()
 
 
 def spooled(home: Path) -> bytes:
@@ -170,7 +173,7 @@ def lines_of(kept: Mapping[str, bytes]) -> Sequence[Line]:
 
 
 def _line(place: str, content: bytes) -> Line:
-    found = [name for name in _secrets_in(content)]
+    found = list(_secrets_in(content))
     told = f"{len(content):,} bytes searched for {len(PLANTED)} secrets"
     return Line(place, bool(content) and not found, ", ".join([told, *found]))
 
