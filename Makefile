@@ -53,7 +53,7 @@ check: $(READY) ## What CI checks: ruff, mypy, pyright, import-linter
 	@$(BIN)/ruff check .
 	@$(BIN)/ruff format --check .
 	@$(BIN)/mypy
-	@$(BIN)/pyright
+	@$(BIN)/pyright --pythonpath $(BIN)/python
 	@$(BIN)/lint-imports
 
 lint: $(READY) ## Format, and correct what can be corrected by itself
@@ -87,7 +87,8 @@ pg15: $(READY) ## Proof: the database tests against PostgreSQL 15
 		echo "Debian 12: apt-get install postgresql-15. Elsewhere: make pg15 PG15=/its/bin" >&2; \
 		exit 1; \
 	fi
-	@OUTLIVE_TEST_PG_BIN=$(PG15) $(BIN)/python -m pytest -q tests/ledger tests/postgres
+	@OUTLIVE_TEST_PG_BIN=$(PG15) $(BIN)/python -m pytest -q tests/ledger tests/postgres \
+		tests/recovery_live tests/cli tests/bad_input
 
 lock: ## Pin the versions anew (needs a package index)
 	@$(or $(PYTHON),python3) .ci/lock.py

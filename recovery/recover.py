@@ -9,6 +9,7 @@ from typing import Final
 
 from opentelemetry.trace import Span
 
+from dispatcher.conclude import WATCH_S
 from dispatcher.dispatch import Dispatcher
 from dispatcher.provider import Registry, Trouble
 from dispatcher.spans import decided, recovering
@@ -108,7 +109,8 @@ class Recovery:
         )
         with suppress(StaleFence, StaleCase):
             if "CANNOT_JUDGE" in fresh.acknowledged:
-                await self._ledger.apply_decision(write, actor=self._worker.name)
+                later = replace(write, check_s=WATCH_S[0])
+                await self._ledger.apply_decision(later, actor=self._worker.name)
                 return
             await self._ledger.escalations.open(
                 replace(write, escalated=True),

@@ -4,8 +4,7 @@ A refused answer changes nothing, stands in the history, and raises the case ver
 """
 
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
-from enum import StrEnum
+from datetime import timedelta
 from typing import Any, Final
 
 from dispatcher.conclude import WATCH_S
@@ -24,38 +23,13 @@ from recovery.case import Case
 from recovery.decide import TABLE_VERSION
 from recovery.limits import Limits
 from recovery.observe import Sighting, observe
-from recovery.verify import VerdictRefused
+from recovery.verify import AnswerGiven, Verdict, VerdictRefused
 from recovery.version import CODE_VERSION
 
 __all__ = ["AnswerGiven", "Resolved", "Verdict", "VerdictRefused", "Verdicts"]
 
 SEND_AGAIN_FOR: Final = timedelta(hours=1)
 """How long a person's *send again* authorizes it."""
-
-
-class Verdict(StrEnum):
-    """What a person can answer."""
-
-    HAPPENED = "happened"
-    DONE_BY_HAND = "done-by-hand"
-    DID_NOT_HAPPEN = "did-not-happen"
-    SEND_AGAIN = "send-again"
-    GIVE_UP = "give-up"
-    WAIT = "wait"
-    SEEN = "seen"
-
-
-@dataclass(frozen=True, slots=True)
-class AnswerGiven:
-    """A person's answer, as typed."""
-
-    verdict: Verdict
-    by: str
-    note: str
-    reference: str | None = None
-    until: datetime | None = None
-    expected_case_version: int | None = None
-    """The case version that the person had before them."""
 
 
 @dataclass(frozen=True, slots=True)

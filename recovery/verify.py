@@ -1,9 +1,11 @@
-"""Whether a person's answer fits what the provider and the record say. Writes nothing.
+"""What a person can answer, and whether it fits the provider and the record. Writes nothing.
 
 Each function returns what the answer rests on, or refuses it in words that say why.
 """
 
+from dataclasses import dataclass
 from datetime import datetime
+from enum import StrEnum
 from typing import Final
 
 from dispatcher.provider import Effect, OperationType, Trouble
@@ -16,6 +18,31 @@ from recovery.observe import Sighting
 
 _SOMETHING_STANDS: Final = LIVE | {Seen.DUPLICATE, Seen.MISMATCH, Seen.SATISFIED}
 _NOTHING_SEEN: Final = frozenset({Seen.ABSENT, Seen.BLIND})
+
+
+class Verdict(StrEnum):
+    """What a person can answer."""
+
+    HAPPENED = "happened"
+    DONE_BY_HAND = "done-by-hand"
+    DID_NOT_HAPPEN = "did-not-happen"
+    SEND_AGAIN = "send-again"
+    GIVE_UP = "give-up"
+    WAIT = "wait"
+    SEEN = "seen"
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerGiven:
+    """A person's answer, as typed."""
+
+    verdict: Verdict
+    by: str
+    note: str
+    reference: str | None = None
+    until: datetime | None = None
+    expected_case_version: int | None = None
+    """The case version that the person had before them."""
 
 
 class VerdictRefused(OutliveError):

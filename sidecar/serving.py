@@ -175,7 +175,7 @@ class Heart:
                 _log.warning("no heartbeat: %s", error)
 
 
-async def serve(serving: Serving, passes: Passes, settings: Settings) -> None:
+async def serve_with_heart(serving: Serving, passes: Passes, settings: Settings) -> None:
     """Run a serving process without a worker: register, beat, serve, leave in order.
 
     Raises:

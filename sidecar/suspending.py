@@ -37,6 +37,15 @@ class Hands:
     worker: Worker
 
 
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """Calls that are asked for together."""
+
+    calls: list[Call]
+    known: bool
+    """It was proposed before."""
+
+
 class Suspending:
     """Takes turns in, and decides about their calls."""
 
@@ -78,44 +87,44 @@ class Suspending:
         effect, is set aside: a mail "refunded" must not leave while the refund waits.
         """
         behind: str | None = None
-        for calls in await self._groups(run):
-            name = calls[0].name
+        for group in await self._groups(run):
+            calls, name = group.calls, group.calls[0].name
             if calls[0].status is CallStatus.NEW:
-                await self._begin(run, calls, behind)
-            calls = await self._again(run, calls)  # noqa: PLW2901  as they stand now
+                await self._begin(run, group, behind)
+            calls = await self._again(run, calls)
             if calls[0].status is CallStatus.BEGUN:
                 await self._propose(run, calls)
-                calls = await self._again(run, calls)  # noqa: PLW2901  the same
+                calls = await self._again(run, calls)
             if behind is None and self._known(name) and not await self._took_effect(calls):
                 behind = name
         return await self._ledger.runs.get(run.id)
 
-    async def _groups(self, run: Run) -> list[list[Call]]:
+    async def _groups(self, run: Run) -> list[_Group]:
         """Calls that are asked for together, in the order of their first.
 
-        A call that was proposed by itself before the run was suspended stands alone: a decision
-        that came early counts.
+        A call that was proposed by itself before the run was suspended stands alone, and is never
+        set aside: a decision that came early counts.
         """
         keys = {c.position: call_key(run.run_key, c.tool_call_id) for c in run.calls}
         rows = await self._ledger.pool.rows(
             "known_keys", requested_by=run.agent, request_keys=list(keys.values())
         )
         known = {row["request_key"] for row in rows}
-        groups: dict[str, list[Call]] = {}
+        groups: dict[str, _Group] = {}
         for call in run.calls:
             if call.status is CallStatus.DONE and call.item is None:
                 continue  # the agent has executed it itself
             alone = keys[call.position] in known
             name = f"{call.name} {call.position}" if alone else call.name
-            groups.setdefault(name, []).append(call)
-        return sorted(groups.values(), key=lambda calls: calls[0].position)
+            groups.setdefault(name, _Group([], alone)).calls.append(call)
+        return sorted(groups.values(), key=lambda group: group.calls[0].position)
 
-    async def _begin(self, run: Run, calls: Sequence[Call], behind: str | None) -> None:
+    async def _begin(self, run: Run, group: _Group, behind: str | None) -> None:
         """Write down what is going to be done with calls; whoever comes second changes nothing."""
-        name = calls[0].name
+        calls, name = group.calls, group.calls[0].name
         if not self._known(name):
             result = set_aside(f"there is no operation type {name!r}; run it yourself")
-        elif behind is not None and not self._independent(name):
+        elif behind is not None and not group.known and not self._independent(name):
             result = set_aside(f"behind {behind}")
         else:
             await self._ledger.runs.move(

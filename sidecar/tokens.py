@@ -140,9 +140,13 @@ class Tokens:
             self._remembered.clear()
         return _token(row), secret
 
+    async def anybody(self) -> bool:
+        """Whether anybody can sign in as things stand."""
+        return await self._pool.row("token_any") is not None
+
     async def first(self) -> str | None:
         """A token for a first sign-in, where nobody can sign in yet."""
-        if await self._pool.row("token_any") is not None:
+        if await self.anybody():
             return None
         new = NewToken("first-admin", Role.ADMIN, "ledger", FIRST_LASTS_S, once=True)
         _, secret = await self.create(new)

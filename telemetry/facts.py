@@ -41,6 +41,8 @@ COLUMNS: Final = (
     "action",
 )
 _TRACEPARENT: Final = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-[0-9a-f]{16}-[0-9a-f]{2}")
+_REACHED: Final = {"authorized": "created", "sent": "sent"}
+"""The state that an event leads to whose payload need not say so."""
 _DECIDING: Final = frozenset({"decided", "verdict"})
 
 
@@ -69,7 +71,7 @@ def fact(ledger_id: UUID, row: Mapping[str, Any]) -> list[Any]:
         told.get("attempt") or row["number"] or 0,
         row["trace_id"] or "",
         row["span_id"] or "",
-        _word(told.get("state")),
+        _word(told.get("state")) or _REACHED.get(row["kind"], ""),
         _word(told.get("outcome")),
         "" if deciding else code,
         told.get("http_status") or 0,

@@ -1,4 +1,3 @@
-# ruff: noqa: INP001  a script, no package
 """Makes the blocking client from the asynchronous one: `python unasync.py [--check]`.
 
 One source, so that the two never differ. Needs ruff, for the form of the text.

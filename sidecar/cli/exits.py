@@ -42,14 +42,32 @@ _BY_CODE: Final = MappingProxyType(
                 "bad_settings",
                 "bad_timing",
                 "unusable_key",
+                "bad_policy",
+                "port_taken",
             ),
             Exit.USAGE,
         ),
         **dict.fromkeys(("database_unreachable", "provider_unreachable"), Exit.UNREACHABLE),
         **dict.fromkeys(
-            ("unknown_operation", "unknown_escalation", "unknown_authorization"), Exit.UNKNOWN
+            (
+                "unknown_proposal",
+                "unknown_token",
+                "unknown_operation",
+                "unknown_escalation",
+                "unknown_authorization",
+            ),
+            Exit.UNKNOWN,
         ),
-        **dict.fromkeys(("stale_case", "stale_fence", "escalation_closed"), Exit.STALE),
+        **dict.fromkeys(
+            (
+                "stale_case",
+                "stale_fence",
+                "escalation_closed",
+                "decision_stale",
+                "decision_too_late",
+            ),
+            Exit.STALE,
+        ),
     }
 )
 

@@ -12,16 +12,20 @@ from ledger.errors import OutliveError
 from sidecar.cli.auditing import audit
 from sidecar.cli.authorizing import authorize, revoke
 from sidecar.cli.base import Cli
+from sidecar.cli.deciding import approve, proposals, reject
 from sidecar.cli.demo import demo
 from sidecar.cli.doctor import doctor
 from sidecar.cli.exits import Exit, exit_of
 from sidecar.cli.explaining import explain
 from sidecar.cli.faults import log_of
+from sidecar.cli.policing import policy
 from sidecar.cli.questions import claim, escalations, resolve
 from sidecar.cli.reading import ops
-from sidecar.cli.running import migrate, sandbox, up, worker
+from sidecar.cli.running import migrate, sandbox, worker
+from sidecar.cli.serve import serve, up
 from sidecar.cli.showing import show
 from sidecar.cli.stopping import brake
+from sidecar.cli.tokens import token
 from sidecar.plain import plain
 
 _CHATTY: Final = ("alembic", "apscheduler", "httpcore", "httpx", "stripe")
@@ -52,7 +56,8 @@ def outlive(context: click.Context, /, home: Path | None, verbose: int) -> None:
 
 
 for _command in (
-    *(up, worker, migrate, sandbox, demo, doctor, audit),
+    *(up, serve, worker, migrate, sandbox, demo, doctor, audit),
+    *(proposals, approve, reject, policy, token),
     *(authorize, revoke, ops, show, explain, escalations, claim, resolve, brake),
 ):
     outlive.add_command(_command)

@@ -1,11 +1,8 @@
-"""`outlive up`, `worker`, `migrate` and `sandbox`: the processes."""
+"""`outlive worker`, `migrate` and `sandbox`: processes without a door."""
 
 from collections.abc import Callable
-from contextlib import AsyncExitStack
-from typing import Final
 
 import click
-from pydantic import SecretStr
 
 from ledger.postgres.migrate import migrate as migrate_schema
 from sandbox.__main__ import main as sandbox_main
@@ -15,39 +12,9 @@ from sidecar.cli.base import Cli, run
 from sidecar.identity import held_identity
 from sidecar.inquiries import Inquiries
 from sidecar.periodic import open_periodic
-from sidecar.sandboxed import sandbox_process
 from sidecar.settings import Settings
 from sidecar.wiring import System, open_ledger, open_system
 from sidecar.worker import WorkerProcess, stop_on_signals
-
-_NO_KEY: Final = (
-    "STRIPE_API_KEY is not set: the bundled SANDBOX is the provider. No real money moves, and its "
-    "world ends with this process."
-)
-
-
-@click.command()
-@click.pass_obj
-def up(cli: Cli, /) -> None:
-    """Run all of it on this machine: the embedded engine and a worker, until stopped."""
-    settings = cli.settings()
-
-    async def work() -> None:
-        async with AsyncExitStack() as stack:
-            chosen = settings
-            if settings.stripe_api_key is None:
-                settings.home.mkdir(parents=True, exist_ok=True)
-                log = settings.home / "sandbox.log"
-                found = await stack.enter_async_context(sandbox_process(log))
-                chosen = settings.model_copy(
-                    update={"stripe_url": found.api, "stripe_api_key": SecretStr(found.key)}
-                )
-                _say(_NO_KEY)
-                _say(f"sandbox   export OUTLIVE_STRIPE_URL={found.api} STRIPE_API_KEY={found.key}")
-                _say(f"          its control, to seed charges and arm faults: {found.control}")
-            await _serve(chosen, _tell)
-
-    run(work())
 
 
 @click.command()

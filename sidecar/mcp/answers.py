@@ -8,9 +8,9 @@ from typing import Any, Final
 import mcp_types as mcp
 
 from ledger.errors import OutliveError
-from sidecar.desk import Standing
 from sidecar.http.problems import STATUS, problem_of
 from sidecar.results import tool_result
+from sidecar.standing import Standing
 
 REFUSED: Final = "refused"
 _UNAVAILABLE: Final = 500

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, Final, TypeVar, cast
@@ -17,15 +18,17 @@ from dispatcher.provider import OperationType
 from ledger.canonical import digest
 from ledger.errors import InvalidParameters, OutliveError, UnknownOperation
 from ledger.postgres.ledger import Ledger
-from ledger.proposals import UnknownProposal
-from sidecar.desk import Desk, Standing
+from ledger.proposals import DecisionTooLate, UnknownProposal
+from sidecar.desk import Desk
 from sidecar.mcp.answers import answer, refusal
 from sidecar.mcp.arguments import REASON_MOST, Arguments, only, proposal_id, text, wanted, whole
 from sidecar.mcp.naming import named
 from sidecar.mcp.offer import STATUS, WAIT_MOST_S, WITHDRAW, tool_name, tools
+from sidecar.mcp.tasks import EXTENSION, TaskParams, declared, handle, require, task
 from sidecar.proposing import Wanted
 from sidecar.result_texts import LANGUAGES, SYSTEM_PROMPT_LINE
 from sidecar.roles import Who
+from sidecar.standing import Standing
 
 WHO: Final = "outlive.who"
 """Where the door leaves in a request's scope who asks."""
@@ -46,14 +49,18 @@ class Tools:
 
     def server(self) -> Server[Any]:
         """The MCP server that has these tools."""
-        return Server(
+        made = Server[Any](
             "outlive",
             version=version("outlive"),
             title="Outlive",
             instructions=SYSTEM_PROMPT_LINE["en"],
             on_list_tools=self._list,
-            on_call_tool=self._call,
         )
+        made.extensions[EXTENSION] = {}
+        made.add_request_handler("tools/call", mcp.CallToolRequestParams, self._call)
+        made.add_request_handler("tasks/get", TaskParams, self._get_task)
+        made.add_request_handler("tasks/cancel", TaskParams, self._cancel_task)
+        return made
 
     async def _list(
         self, _context: Context, _params: mcp.PaginatedRequestParams | None
@@ -62,16 +69,39 @@ class Tools:
 
     async def _call(
         self, context: Context, params: mcp.CallToolRequestParams
-    ) -> mcp.CallToolResult:
-        request = cast("Request", context.request)
-        who: Who = request.scope[WHO]
-        language = _language(request)
+    ) -> mcp.CallToolResult | dict[str, Any]:
+        who, language = _asked_by(context)
         meta = cast("Mapping[str, Any]", context.meta or {})
         try:
             work = self._work(params.name, params.arguments or {}, meta, who)
-            return answer(await self._to_its_end(work), language)
+            standing = await self._to_its_end(work)
         except OutliveError as error:
             return refusal(error, language)
+        if params.name in self._kinds and not standing.ended and declared(context):
+            return handle(standing, language)
+        return answer(standing, language)
+
+    async def _get_task(self, context: Context, params: TaskParams) -> dict[str, Any]:
+        require(context)
+        who, language = _asked_by(context)
+        return task(await self._task(params, who), language)
+
+    async def _cancel_task(self, context: Context, params: TaskParams) -> dict[str, Any]:
+        """Take the request back if nobody has decided; the client sees which from the task."""
+        require(context)
+        who, _ = _asked_by(context)
+        standing = await self._task(params, who)
+        with suppress(DecisionTooLate):
+            await self._ledger.proposals.withdraw(
+                standing.proposal.id, by=who.actor, reason="the agent cancelled its task"
+            )
+        return {}
+
+    async def _task(self, params: TaskParams, who: Who) -> Standing:
+        try:
+            return await self._read(proposal_id({"id": params.task_id}), who, wait_s=0)
+        except OutliveError as error:
+            raise MCPError(mcp.INVALID_PARAMS, str(error)) from error
 
     def _work(
         self, name: str, given: Arguments, meta: Mapping[str, Any], who: Who
@@ -133,9 +163,18 @@ class Tools:
         return await self._desk.proposal(one, sees_only=who.sees_only)
 
     async def _read(self, one: UUID, who: Who, *, wait_s: float) -> Standing:
-        """A proposal, or one operation of it: models mix the two ids up."""
+        """A proposal, or one operation of it: models mix the two ids up.
+
+        Where a person changed the request, the newer version is told of.
+        """
+        clock = asyncio.get_running_loop().time
+        until_s = clock() + wait_s
         try:
-            return await self._desk.proposal(one, sees_only=who.sees_only, wait_s=wait_s)
+            standing = await self._desk.proposal(one, sees_only=who.sees_only, wait_s=wait_s)
+            while (newer := standing.proposal.superseded_by) is not None:
+                left_s = max(0.0, until_s - clock())
+                standing = await self._desk.proposal(newer, sees_only=who.sees_only, wait_s=left_s)
+            return standing
         except UnknownProposal as error:
             try:
                 return await self._desk.operation(one, sees_only=who.sees_only, wait_s=wait_s)
@@ -143,7 +182,8 @@ class Tools:
                 raise error from None
 
 
-def _language(request: Request) -> str:
-    """The language that the client's configuration asks for, if it is one of ours."""
+def _asked_by(context: Context) -> tuple[Who, str]:
+    """Who asks, and in which language they want to be told: their configuration's, if ours."""
+    request = cast("Request", context.request)
     first = request.headers.get("accept-language", "")[:2].lower()
-    return first if first in LANGUAGES else LANGUAGES[0]
+    return request.scope[WHO], first if first in LANGUAGES else LANGUAGES[0]

@@ -3,34 +3,21 @@
 1 langchain-ai/langgraph#8039 · 2 langchain-ai/langgraph#7417 · 3 hatchet-dev/hatchet#1022 ·
 4 Krzysztof318/MailFathom#1989 · 5 dbos-inc/dbos-transact-py#812 · 6 medusajs/medusa#16681 ·
 7 stripe/stripe-ruby#431 · 8 vendurehq/vendure#2364 · 9 crbnos/carbon#252 ·
-16 elizaOS/eliza#11092 · 19 jagmarques/asqav-sdk#444 · 20 stripe/stripe-go#1887
+20 stripe/stripe-go#1887
 (`owner/repository#number` is an issue or a pull request on GitHub).
 """
 
 import asyncio
-import json
-import unicodedata
-from datetime import datetime
 from typing import Any
 
 import httpx
 import pytest
 
-from dispatcher.dispatch import Dispatched
-from ledger.canonical import canonical, digest
 from ledger.model import Answer, Liveness, Operation, Outcome, Refusal, State
-from recovery.verdicts import Verdict, VerdictRefused
-from tests.support.asking import asked
 from tests.support.fake_provider import Plan
 from tests.support.proxy import Loss, proxied
-from tests.support.world import (
-    HOUR,
-    SETTLED,
-    FakeWorld,
-    StripeWorld,
-    ended,
-    fake_world,
-)
+from tests.support.stripe_world import StripeWorld
+from tests.support.world import HOUR, SETTLED, FakeWorld, ended, fake_world
 
 MINUTE = 60.0
 
@@ -53,7 +40,7 @@ async def test_case_01_a_crash_after_the_providers_commit(stripe_world: StripeWo
 
 
 async def test_case_02_a_call_that_takes_200_seconds(world: FakeWorld) -> None:
-    """Case 2: the lease ends meanwhile: the second worker looks, and never sends beside the first."""
+    """Case 2: the lease ends meanwhile; the second worker looks, and never sends beside it."""
     held = asyncio.Event()
     world.provider.plan("ch_1", Plan(held=held, liveness=Liveness.PENDING))
     operation = await world.one()
@@ -95,7 +82,7 @@ async def test_case_03_a_stopped_sender_wakes_up_late(world: FakeWorld) -> None:
 
 @pytest.mark.parametrize("off_s", [600.0, -600.0])
 async def test_case_04_a_replica_whose_clock_is_off(world: FakeWorld, off_s: float) -> None:
-    """Case 4: ten minutes fast or slow: a live lease is not taken, only the database's clock counts."""
+    """Case 4: a live lease is not taken; only the database's clock counts."""
     held = asyncio.Event()
     world.provider.plan("ch_1", Plan(held=held))
     operation = await world.one()
@@ -183,7 +170,7 @@ async def test_case_07_a_409_in_use_is_no_failure(stripe_world: StripeWorld) -> 
 async def test_case_08_the_stored_bytes_are_sent_again(
     stripe_world: StripeWorld, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Case 8: code that would write other metadata today changes nothing about what was approved."""
+    """Case 8: code that would write other metadata today changes nothing that was approved."""
     operation = await stripe_world.refund()
     kind = stripe_world.types.get("stripe.refund")
     monkeypatch.setattr(kind, "build_request", _drifting)
@@ -205,7 +192,7 @@ async def test_case_08_a_mismatch_alarms_and_never_makes_a_new_key(
         key = {"Idempotency-Key": operation.idempotency_key}
         (await http.post("/v1/refunds", data=body, headers=key)).raise_for_status()
     me = await stripe_world.worker()
-    await stripe_world.live(22 * HOUR, me)
+    await stripe_world.live(3 * HOUR, me)
     assert await stripe_world.reasons(operation) == ("PARAM_DRIFT",)
     assert await stripe_world.posts() == 2
 
@@ -220,65 +207,6 @@ async def test_case_09_a_key_reused_after_a_day_would_act_anew(stripe_world: Str
     await stripe_world.live(HOUR, await stripe_world.worker("agent"))
     assert await stripe_world.reasons(operation) == ("WINDOW_EXPIRED",)
     assert await stripe_world.posts() == 1
-
-
-async def test_case_16_an_authorization_ends_between_decision_and_send(world: FakeWorld) -> None:
-    """Case 16: decided a second before its end, at the gate a second after it: nothing leaves."""
-    operation = await world.one(valid_s=MINUTE)
-    me = await world.worker()
-    await world.later(MINUTE - 1 - 0.002)
-    dispatch = me.dispatcher.dispatch
-
-    async def two_seconds_later(held: Operation) -> Dispatched:
-        await world.later(2)
-        return await dispatch(held)
-
-    me.dispatcher.dispatch = two_seconds_later  # type: ignore[method-assign]  between two steps
-    await me.step()
-    assert (await world.read(operation)).decision == "NO_EFFECT_RESEND"
-    assert world.provider.requests == []
-    await world.live(MINUTE, me)
-    assert ended(await world.read(operation)) == (State.FAILED, "AUTH_EXPIRED_NO_EFFECT")
-
-
-async def test_case_16_a_time_without_a_zone_is_refused(world: FakeWorld) -> None:
-    """Case 16: `2027-01-01` says nothing; the question stays open, and recovery goes on."""
-    operation, me = await asked(world)
-    naive = datetime.fromisoformat("2027-01-01")
-    with pytest.raises(VerdictRefused):
-        await me.answer(await world.question(operation), Verdict.WAIT, until=naive)
-    assert await world.reasons(operation) == ("NO_PROOF",)
-
-
-async def test_case_16_one_bad_row_is_asked_about_alone(world: FakeWorld) -> None:
-    """Case 16: thirty neighbours are finished in the same passes."""
-    [bad] = await world.authorize("fake.mail", {"object": "bad", "amount_minor": 1})
-    world.types._types.pop("fake.mail")
-    items = [{"object": f"ch_{n}", "amount_minor": 1} for n in range(30)]
-    good = await world.authorize("fake.keyed", *items)
-    await world.live(MINUTE, await world.worker())
-    assert {(await world.read(o)).state for o in good} == {State.CONFIRMED}
-    assert await world.reasons(bad) == ("CANNOT_JUDGE",)
-
-
-def test_case_19_keys_are_ordered_as_rfc_8785_says() -> None:
-    """Case 19: by UTF-16 units: the emoji comes before the fullwidth at sign; Python's order differs."""
-    value = {"＠": 1, "😀": 2}  # noqa: RUF001  this very character is the case
-    assert canonical(value) == '{"😀":2,"＠":1}'.encode()  # noqa: RUF001  the same
-    assert json.dumps(value, sort_keys=True, ensure_ascii=False) != canonical(value).decode()
-
-
-def test_case_19_a_float_is_no_amount() -> None:
-    """Case 19: 100 has a digest, 100.0 is refused."""
-    assert canonical({"amount_minor": 100}) == b'{"amount_minor":100}'
-    with pytest.raises(Exception, match="float"):
-        canonical({"amount_minor": 100.0})
-
-
-def test_case_19_text_is_not_normalised_silently() -> None:
-    """Case 19: NFC and NFD look alike and are two inputs."""
-    composed = "Zoë"
-    assert digest(composed) != digest(unicodedata.normalize("NFD", composed))
 
 
 async def test_case_20_cancelling_twice_answers_404(stripe_world: StripeWorld) -> None:

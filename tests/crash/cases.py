@@ -25,6 +25,8 @@ class End(StrEnum):
     """SIGKILL; a worker of the same identity starts again."""
     STOP = "stop"
     """SIGSTOP; SIGCONT once its successor has found the truth."""
+    WAKE = "wake"
+    """SIGSTOP; SIGCONT as soon as its successor has taken over: both are at it."""
 
 
 class Send(StrEnum):
@@ -106,6 +108,7 @@ SECOND_SEND: Final = (
 )
 ASKING: Final = ("ask_before", "ask_inside", "ask_after")
 _KILLS: Final = (End.KILL, End.RESTART)
+_STOPS: Final = (End.STOP, End.WAKE)
 ANYWHERE: Final = ("call:a", "call:b", "call:c")
 """A place between two system calls, drawn by the seed."""
 
@@ -155,6 +158,11 @@ class Case:
     def name(self) -> str:
         """How it is chosen on the command line."""
         return "/".join(astuple(self))
+
+    @property
+    def wakes(self) -> bool:
+        """Whether the victim goes on after a while."""
+        return self.end in _STOPS
 
     @property
     def turn(self) -> int:
@@ -211,15 +219,17 @@ def every() -> list[Case]:
 def matrix() -> list[Case]:
     """One fault at a time: every step with every fault of the sending, and every turn of the world.
 
-    Each fault of the sending is played with SIGSTOP and with one of the two SIGKILLs; each turn
-    of the world with one end, after a sending that left doubt, with effect and without. Which
-    end that is follows from the case's name, so that it never changes.
+    Each fault of the sending is played with one of the SIGSTOPs and one of the SIGKILLs; each
+    turn of the world with one end, after a sending that left doubt, with effect and without.
+    Which end that is follows from the case's name, so that it never changes.
     """
     paired = {Send.RESET_BEFORE, Send.RESET_AFTER}
     return [
         case
         for case in every()
-        if (case.world is World.QUIET and case.end in {End.STOP, _one_of(case, _KILLS)})
+        if (
+            case.world is World.QUIET and case.end in {_one_of(case, _STOPS), _one_of(case, _KILLS)}
+        )
         or (
             case.world is not World.QUIET
             and (case.send in paired or case.step in ASKING)

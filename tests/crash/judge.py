@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import Any, Final
 
 from ledger.model import Attempt, Operation, Outcome, State
-from tests.crash.cases import Case, End, Kind, World
+from tests.crash.cases import Case, Kind, World
 from tests.crash.play import Played
 from tests.crash.victim import FENCED
 
@@ -170,7 +170,7 @@ def _in_time(request: dict[str, Any], operation: Operation, case: Case) -> bool:
     A process that is stopped after its last look at the clock sends when it wakes: nothing in
     it can prevent that. The key does.
     """
-    if case.end is End.STOP and case.step.startswith(("guard_after", "headers", "body", "call")):
+    if case.wakes and case.step.startswith(("guard_after", "headers", "body", "call")):
         return True
     return any(
         attempt.started_at.timestamp() - CLOCK_SLACK.total_seconds()
@@ -205,7 +205,7 @@ def _unknown_at(earlier: Attempt, later: Attempt) -> bool:
 def _fell(played: Played) -> Iterator[Fault]:
     if played.stuck is not None:
         return
-    allowed = {0, FENCED} if played.case.end is End.STOP else {-9}
+    allowed = {0, FENCED} if played.case.wakes else {-9}
     if played.statuses.get("victim") not in allowed:
         yield Fault(Wrong.FELL, f"the victim ended with {played.statuses.get('victim')}")
     if played.statuses.get("heir") != 0:

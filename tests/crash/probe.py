@@ -22,7 +22,12 @@ from dispatcher.providers.stripe.transport import Wire
 from ledger.postgres.escalations import Escalations
 from ledger.postgres.ledger import Ledger
 
-SIGNALS: Final = {"kill": signal.SIGKILL, "restart": signal.SIGKILL, "stop": signal.SIGSTOP}
+SIGNALS: Final = {
+    "kill": signal.SIGKILL,
+    "restart": signal.SIGKILL,
+    "stop": signal.SIGSTOP,
+    "wake": signal.SIGSTOP,
+}
 """How the victim ends, by the name of its end."""
 
 Call = Callable[..., Awaitable[Any]]

@@ -13,6 +13,7 @@ from datetime import timedelta
 from typing import Any, Final
 from uuid import UUID
 
+from ledger.ids import new_id
 from ledger.model import Operation
 from ledger.postgres.connect import Connection, Database
 from ledger.postgres.ledger import Ledger
@@ -54,7 +55,7 @@ class Stage:
     clocks: Clocks
     provider: Provider
     cast: dict[str, Child] = field(default_factory=dict[str, Child])
-    operation_id: UUID = UUID(int=0)
+    operation_id: UUID = field(default_factory=new_id)
     reads_before: int = 0
     """Look-ups at the provider before the successor came."""
 

@@ -19,7 +19,7 @@ from rich.console import Console
 ROOT: Final = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT))
 
-from tests.tables.run import Collector, as_json, as_table
+from tests.tables.run import Collector, as_json, as_table  # noqa: E402  after the path
 
 
 def main() -> int:

@@ -5,7 +5,9 @@ import json
 import pytest
 
 from ledger.model import Operation, State
-from tests.support.world import DAY, HOUR, SETTLED, Hands, StripeWorld, ended
+from tests.support.hands import Hands
+from tests.support.stripe_world import StripeWorld
+from tests.support.world import DAY, HOUR, SETTLED, ended
 
 MINUTE = 60.0
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 import pytest
 
 from dispatcher.provider import Trouble
-from ledger.model import Liveness, Money, State
+from ledger.model import Liveness, Money, Operation, State
 from ledger.postgres.escalations import EscalationClosed
 from recovery.verdicts import Verdict
 from tests.support.asking import asked
@@ -91,7 +91,7 @@ async def test_open_questions_come_in_the_order_of_what_is_lost_first(world: Fak
     for name in names:
         world.provider.plan(name, NEVER_ARRIVED)
     me = await world.worker()
-    found = {}
+    found: dict[str, Operation] = {}
     for name in ("ch_older", "ch_small", "ch_big"):
         found[name] = await world.one("fake.look_up", name, names[name])
         await world.live(1, me)
@@ -163,8 +163,8 @@ async def test_a_look_up_that_breaks_our_code_is_asked_about_alone(world: FakeWo
     bad = await world.one("fake.keyed", "ch_bad")
     good = await world.one("fake.keyed", "ch_good")
 
-    def look(operation: object) -> None:
-        if getattr(operation, "id", None) == bad.id:
+    def look(operation: Operation) -> None:
+        if operation.id == bad.id:
             raise KeyError("a field that nobody foresaw")
 
     world.provider.on_look = look
@@ -196,7 +196,7 @@ async def test_a_type_that_nobody_knows_is_asked_about_and_can_be_given_up(
     """A worker of another version: the row waits for a person, the others do not."""
     bad = await world.one("fake.tolerable", "ch_bad")
     good = await world.one("fake.keyed", "ch_good")
-    world.types._types.pop("fake.tolerable")
+    world.forget("fake.tolerable")
     me = await world.worker()
     await world.live(60, me)
     assert await world.reasons(bad) == ("CANNOT_JUDGE",)

@@ -1,7 +1,6 @@
 """People's answers: what is recorded, and what is refused with the provider as witness."""
 
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 

@@ -54,7 +54,7 @@ async def test_send_again_that_is_lost_again_is_asked_about_again(world: FakeWor
     [({"gone": ("DISPUTED",)}, "DISPUTED"), ({"remaining_minor": 2999}, "amount")],
 )
 async def test_send_again_into_another_world_is_refused(
-    world: FakeWorld, look: dict[str, object], told: str
+    world: FakeWorld, look: dict[str, Any], told: str
 ) -> None:
     """The preconditions are read anew, and hold for people too."""
     operation, me = await asked(world)
@@ -78,7 +78,9 @@ async def test_send_again_is_refused_under_a_brake(world: FakeWorld) -> None:
     assert "BRAKE" in await refused(world, me, operation, Verdict.SEND_AGAIN)
 
 
-async def test_send_again_is_stopped_by_a_brake_set_at_the_last_moment(world: FakeWorld) -> None:
+async def test_send_again_is_stopped_by_a_brake_set_at_the_last_moment(
+    world: FakeWorld, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The gate judges again; the question is answered, nothing left."""
     operation, me = await asked(world)
     claim_one = world.ledger.claim_one
@@ -87,7 +89,7 @@ async def test_send_again_is_stopped_by_a_brake_set_at_the_last_moment(world: Fa
         await world.ledger.switches.set_brake("all", by="person:o", reason="stop")
         return await claim_one(*args, **given)
 
-    world.ledger.claim_one = brake_then_claim  # type: ignore[method-assign]  between two steps
+    monkeypatch.setattr(world.ledger, "claim_one", brake_then_claim)
     with pytest.raises(GateStop) as caught:
         await me.answer(await world.question(operation), Verdict.SEND_AGAIN)
     assert caught.value.reason is Stop.BRAKE_ON

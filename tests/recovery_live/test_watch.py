@@ -4,7 +4,9 @@ import pytest
 
 from ledger.model import Answer, Liveness, Money, Operation, Outcome, Refusal, State
 from tests.support.fake_provider import Plan
-from tests.support.world import DAY, HOUR, FakeWorld, Hands, StripeWorld, ended
+from tests.support.hands import Hands
+from tests.support.stripe_world import StripeWorld
+from tests.support.world import DAY, HOUR, FakeWorld, ended
 
 THIRTY = Money(3000, "eur")
 REFUSED = Plan(acts=False, answer=Answer(Outcome.REFUSED, Refusal.FINAL, code="no"))
@@ -25,7 +27,7 @@ async def test_a_success_that_fails_later_is_put_before_a_person(world: FakeWorl
     operation, me = await done(world)
     await world.live(5 * DAY, me)
     world.provider.journal[0].liveness = Liveness.DEAD
-    await world.live(5 * DAY, me)
+    await world.live(3 * DAY + 2 * HOUR, me)
     assert await world.reasons(operation) == ("LATE_FAILURE_AFTER_SUCCESS",)
     assert ended(await world.read(operation)) == (State.CONFIRMED, None)
     assert len(world.provider.requests) == 1
@@ -102,11 +104,11 @@ async def test_a_webhook_has_a_closed_record_compared_at_once(world: FakeWorld) 
 async def test_a_refund_that_fails_at_the_bank_later_is_noticed(
     stripe_world: StripeWorld,
 ) -> None:
-    """The same with the real adapter: succeeded, then failed a week later."""
+    """The same with the real adapter: succeeded, then failed a day later."""
     operation = await stripe_world.refund()
     me = await stripe_world.worker()
-    await stripe_world.live(2 * DAY, me)
+    await stripe_world.live(DAY, me)
     [effect] = await stripe_world.effects(operation)
     await stripe_world.sandbox.settle_refund(effect["object_id"], "failed")
-    await stripe_world.live(8 * DAY, me)
+    await stripe_world.live(2 * HOUR, me)
     assert await stripe_world.reasons(operation) == ("LATE_FAILURE_AFTER_SUCCESS",)

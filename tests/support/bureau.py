@@ -1,4 +1,4 @@
-"""A ledger with runs, approvals and messages around the provider in process; its clock stands still.
+"""Runs, approvals and messages around the provider in process; the ledger's clock stands still.
 
 Every service is made anew on each use, as by a process that has just started: what a test leaves
 half done, another "process" goes on with.
@@ -74,7 +74,6 @@ class Bureau(FakeWorld):
     """The world, and the services of a process in it."""
 
     policy: PolicyFile = field(default_factory=lambda: PolicyFile(None))
-    turns: int = 0
 
     def proposer(self) -> Proposer:
         """A fresh one."""
@@ -129,7 +128,7 @@ class Bureau(FakeWorld):
 
     async def suspend(self, *calls: NewCall, hands: Hands | None = None, **more: Any) -> Run:
         """An agent hands a turn over."""
-        given = {"agent": AGENT, "run_key": "run-1", "checkpoint": {"at": 1}, "steps_used": 3}
+        given: dict[str, Any] = {"agent": AGENT, "run_key": "run-1", "checkpoint": {"at": 1}, "steps_used": 3}
         return await self.suspending(hands).suspend(NewRun(**{**given, **more}, calls=calls))
 
     async def runs_pass(self) -> int:
@@ -143,8 +142,9 @@ class Bureau(FakeWorld):
 
     async def messages(self, kind: Kind, event: str) -> list[Mapping[str, Any]]:
         """What has been put in for a channel."""
-        wants = ("proposal", "escalation", "run")
-        await self.ledger.outbox.fan_out([Channel(kind, wants)], limit=1000)
+        if kind is not Kind.RESUME:
+            channel = Channel(kind, ("proposal", "escalation", "run"))
+            await self.ledger.outbox.fan_out([channel], limit=1000)
         async with self.ledger.pool.connection() as connection:
             cursor = await connection.execute(
                 "SELECT subject, payload FROM outbox WHERE kind = %s ORDER BY created_at, key",

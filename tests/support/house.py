@@ -92,7 +92,7 @@ async def house_at(
     dsn: str, home: Path, *, policy: str | None = UP_TO_20, **settings: Any
 ) -> AsyncGenerator[House]:
     """A serving process with a ledger and a sandbox of its own."""
-    home.mkdir(exist_ok=True, parents=True)
+    home.mkdir(exist_ok=True, parents=True)  # noqa: ASYNC240  before anything runs
     if policy is not None:
         (home / "policy.toml").write_text(policy)
     async with AsyncExitStack() as stack:

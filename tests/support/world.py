@@ -5,7 +5,6 @@ happens between two lines of a test. Two worlds: `world` has a provider in proce
 kind; `stripe_world` has the real Stripe adapter and the sandbox behind it.
 """
 
-import asyncio
 import time
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
@@ -14,14 +13,11 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import uuid4
 
-import httpx
 import pytest
 
-from dispatcher.deadline import SystemClock
 from dispatcher.dispatch import Dispatcher
 from dispatcher.prepare import prepare
 from dispatcher.provider import OperationType
-from dispatcher.providers.stripe import StripeConfig, stripe_types
 from dispatcher.timing import Timing
 from ledger.canonical import digest
 from ledger.commands import NewAuthorization, Worker
@@ -33,12 +29,13 @@ from ledger.postgres.ledger import Ledger
 from recovery.limits import Limits
 from recovery.passes import Passes
 from recovery.recover import Recovery
-from recovery.verdicts import AnswerGiven, Resolved, Verdict, Verdicts
+from recovery.verdicts import Verdicts
 from sandbox.control import Control
-from sandbox.server import running
 from sidecar.registry import Types
 from tests.support import fake_provider as fake
-from tests.support.fake_provider import FakeProvider, FakeType
+from tests.support.fake_provider import FakeProvider
+from tests.support.fake_type import FakeType
+from tests.support.hands import Hands, OffClock
 from tests.support.ledgers import ledger_at
 
 KINDS: Final = {
@@ -58,51 +55,6 @@ SETTLED: Final = 5.0 + 30.0 + 180.0
 STEPS_MOST: Final = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class OffClock:
-    """The machine's clock, wrong by so much."""
-
-    off_s: float
-
-    def boot_s(self) -> float:
-        """Seconds since boot."""
-        return SystemClock().boot_s() + self.off_s
-
-
-@dataclass(frozen=True, slots=True)
-class Hands:
-    """One worker process, whose passes the test calls."""
-
-    worker: Worker
-    passes: Passes
-    verdicts: Verdicts
-    dispatcher: Dispatcher
-
-    async def step(self) -> int:
-        """One heartbeat and one pass, to its end; how many operations were taken."""
-        await self.passes.beat()
-        taken = await self.passes.orphans()
-        await self.passes.drain()
-        return taken
-
-    async def begin(self) -> None:
-        """Take what is due and begin with it; it may hang."""
-        await self.passes.beat()
-        await self.passes.orphans()
-
-    async def die(self) -> None:
-        """End at once, wherever it is, as by SIGKILL; nothing more is written."""
-        tasks = list(self.passes._tasks)
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-    async def answer(self, escalation: Escalation, verdict: Verdict, **given: Any) -> Resolved:
-        """A person's answer through this process."""
-        told = AnswerGiven(verdict, given.pop("by", "person:ines"), given.pop("note", "-"), **given)
-        return await self.verdicts.resolve(escalation, told)
-
-
 @dataclass(slots=True)
 class World:
     """Everything but the provider."""
@@ -111,8 +63,8 @@ class World:
     types: Types
     control: Control | None = None
     """The sandbox's clock moves with the ledger's."""
-    timing: Timing = Timing()
-    limits: Limits = Limits()
+    timing: Timing = field(default_factory=Timing)
+    limits: Limits = field(default_factory=Limits)
     at: datetime = field(init=False)
 
     async def begin(self, *, still: bool) -> None:
@@ -220,6 +172,11 @@ class World:
             row = await cursor.fetchone()
         return None if row is None else row["due"]
 
+    def forget(self, kind: str) -> None:
+        """Workers that start from now on do not know this type."""
+        names = [name for name in self.types.names if name != kind]
+        self.types = Types([self.types.get(name) for name in names])
+
     def marker(self, operation: Operation) -> Marker:
         """What the operation writes at the provider."""
         known = self.ledger.identity
@@ -262,34 +219,6 @@ class FakeWorld(World):
     provider: FakeProvider = field(kw_only=True)
 
 
-@dataclass(slots=True)
-class StripeWorld(World):
-    """A world around the sandbox, reached by the real adapter over HTTP."""
-
-    sandbox: Control = field(kw_only=True)
-    url: str = field(kw_only=True)
-
-    async def cancel_by_hand(self, subscription: str) -> None:
-        """Somebody else cancels it, over the API."""
-        async with httpx.AsyncClient(base_url=self.url, auth=("sk_test_sandbox", "")) as http:
-            (await http.delete(f"/v1/subscriptions/{subscription}")).raise_for_status()
-
-    async def refund(self, charge: str = "ch_1", amount_minor: int = 3000, **how: Any) -> Operation:
-        """One authorized refund."""
-        item = {"charge": charge, "amount_minor": amount_minor, "currency": "usd"}
-        [operation] = await self.authorize("stripe.refund", item, **how)
-        return operation
-
-    async def effects(self, operation: Operation) -> list[dict[str, Any]]:
-        """What truly came about at the sandbox under the operation's key."""
-        key = operation.idempotency_key
-        return [e for e in await self.sandbox.journal() if e["idempotency_key"] == key]
-
-    async def posts(self) -> int:
-        """How many requests that change something have arrived."""
-        return sum(r["method"] != "GET" for r in await self.sandbox.requests())
-
-
 @asynccontextmanager
 async def fake_world(dsn: str, **parts: Any) -> AsyncGenerator[FakeWorld]:
     """A ledger of its own, whose clock stands still until it is moved."""
@@ -301,41 +230,10 @@ async def fake_world(dsn: str, **parts: Any) -> AsyncGenerator[FakeWorld]:
         yield made
 
 
-@asynccontextmanager
-async def stripe_world_at(
-    dsn: str, *, key: str = "sk_test_sandbox", **parts: Any
-) -> AsyncGenerator[StripeWorld]:
-    """A ledger and a sandbox of its own; both clocks run, and jump together."""
-    async with ledger_at(dsn) as ledger, running() as server, server.control() as control:
-        types = stripe_types(stripe_config(server.url, key))
-        made = StripeWorld(ledger, Types(types), control, sandbox=control, url=server.url, **parts)
-        await made.begin(still=False)
-        await control.seed(
-            charges=[{"id": f"ch_{n}", "amount": 5000, "currency": "usd"} for n in range(1, 7)],
-            subscriptions=[{"id": "sub_1"}],
-        )
-        try:
-            yield made
-        finally:
-            await types[0].aclose()
-
-
-def stripe_config(url: str, key: str) -> StripeConfig:
-    """Stripe as it is: nothing is shortened but what a test waits for in real time."""
-    return StripeConfig(api_key=key, salt=b"salt", base_url=url, connect_s=2.0, call_s=5.0)
-
-
 @pytest.fixture
 async def world(ledger_dsn: str) -> AsyncGenerator[FakeWorld]:
     """A world with a provider in process."""
     async with fake_world(ledger_dsn) as made:
-        yield made
-
-
-@pytest.fixture
-async def stripe_world(ledger_dsn: str) -> AsyncGenerator[StripeWorld]:
-    """A world with the real Stripe adapter and the sandbox."""
-    async with stripe_world_at(ledger_dsn) as made:
         yield made
 
 

@@ -34,7 +34,8 @@ from telemetry.export import Telemetry, open_telemetry
 from telemetry.logs import ScrubbedFormatter
 from telemetry.outbox import Outbox
 from telemetry.settings import TelemetrySettings
-from tests.support.fake_provider import KEYED, FakeProvider, FakeType, Plan
+from tests.support.fake_provider import KEYED, FakeProvider, Plan
+from tests.support.fake_type import FakeType
 from tests.support.ledgers import authorize, ledger_at, new_operation
 from tests.support.postgres import FAST, binaries_under_test, named, new_database, new_home
 from tests.telemetry.receivers import PUBLIC, SECRET, Receiver, receiver

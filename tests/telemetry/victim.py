@@ -25,7 +25,8 @@ from ledger.postgres.ledger import Ledger
 from sidecar.registry import Types
 from telemetry.export import Telemetry, open_telemetry
 from telemetry.settings import TelemetrySettings
-from tests.support.fake_provider import KEYED, FakeProvider, FakeType
+from tests.support.fake_provider import KEYED, FakeProvider
+from tests.support.fake_type import FakeType
 
 
 class Step(StrEnum):
