@@ -52,7 +52,8 @@ class Desk:
         if wait_s is None:
             wait_s = PATIENCE_S if made.authorized else 0.0
         await self._waits.until_ended(Of.PROPOSAL, made.proposal_id, most_s=wait_s)
-        return replace(await self._standings.of(made.proposal_id), repeated=made.repeated)
+        read = await self._standings.proposal(made.proposal_id)
+        return replace(await self._standings.of(read), repeated=made.repeated)
 
     async def proposal(
         self, proposal_id: UUID, *, sees_only: str | None, wait_s: float = 0.0
@@ -65,8 +66,10 @@ class Desk:
         proposal = await self._standings.proposal(proposal_id)
         if sees_only not in {None, proposal.requested_by}:
             raise UnknownProposal(proposal_id)
-        await self._waits.until_ended(Of.PROPOSAL, proposal_id, most_s=wait_s)
-        return await self._standings.of(proposal_id)
+        if wait_s > 0:
+            await self._waits.until_ended(Of.PROPOSAL, proposal_id, most_s=wait_s)
+            proposal = await self._standings.proposal(proposal_id)
+        return await self._standings.of(proposal)
 
     async def operation(
         self, operation_id: UUID, *, sees_only: str | None, wait_s: float = 0.0
@@ -84,15 +87,16 @@ class Desk:
         clock = asyncio.get_running_loop().time
         until_s = clock() + wait_s
         newest = await self._standings.newest(place.proposal_id)
-        while True:
+        while (left_s := until_s - clock()) > 0:
             followed = newest
             first = followed.id == place.proposal_id
             of, waited_for = (Of.OPERATION, operation_id) if first else (Of.PROPOSAL, followed.id)
-            await self._waits.until_ended(of, waited_for, most_s=until_s - clock())
+            await self._waits.until_ended(of, waited_for, most_s=left_s)
             newest = await self._standings.newest(followed.id)
-            if newest.id == followed.id or clock() >= until_s:
-                only = [operation_id] if newest.id == place.proposal_id else None
-                return await self._standings.of(newest.id, only=only)
+            if newest.id == followed.id:
+                break
+        only = [operation_id] if newest.id == place.proposal_id else None
+        return await self._standings.of(newest, only=only)
 
 
 __all__ = ["PATIENCE_S", "Desk", "Standing"]

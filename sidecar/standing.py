@@ -87,9 +87,9 @@ class Standings:
             raise UnknownOperation(operation_id)
         return found
 
-    async def of(self, proposal_id: UUID, *, only: Sequence[UUID] | None = None) -> Standing:
-        """How a proposal stands, or some of its operations."""
-        proposal = await self._as_of_now(await self.proposal(proposal_id))
+    async def of(self, read: Proposal, *, only: Sequence[UUID] | None = None) -> Standing:
+        """How a proposal that was read just now stands, or some of its operations."""
+        proposal = await self._as_of_now(read)
         operations: list[Operation] = []
         if proposal.state is ProposalState.APPROVED:
             ids = only or proposal.operation_ids

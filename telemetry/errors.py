@@ -31,3 +31,9 @@ class CollectorUnreachable(OutliveError):
     """The collector does not answer, or refuses."""
 
     code = "collector_unreachable"
+
+
+class BadTelemetrySettings(OutliveError):
+    """A setting of telemetry is missing or makes no sense; named in the message."""
+
+    code = "bad_settings"

@@ -1,9 +1,11 @@
 """Where telemetry goes, from the environment. Nothing set: nothing leaves this machine."""
 
-from typing import Self
+from typing import Any, Self
 
-from pydantic import Field, PositiveFloat, SecretStr, model_validator
+from pydantic import Field, PositiveFloat, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from telemetry.errors import BadTelemetrySettings
 
 
 class TelemetrySettings(BaseSettings):
@@ -36,3 +38,19 @@ class TelemetrySettings(BaseSettings):
                 "OUTLIVE_LANGFUSE_SECRET_KEY belong together: set all or none"
             )
         return self
+
+
+def load_telemetry(**given: Any) -> TelemetrySettings:
+    """Read the settings of this process.
+
+    Raises:
+        BadTelemetrySettings: Naming each that can't be used, never its value.
+    """
+    try:
+        return TelemetrySettings(**given)
+    except ValidationError as error:
+        told = "; ".join(
+            ": ".join([*(f"OUTLIVE_{str(part).upper()}" for part in one["loc"]), one["msg"]])
+            for one in error.errors()
+        )
+        raise BadTelemetrySettings(f"{told}. Correct it and start again.") from None

@@ -4,10 +4,8 @@ Only an authenticated POST decides. Whoever comes too late is shown how things s
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Any, Final, Literal, TypeVar
+from typing import Any, Final, TypeVar
 from uuid import UUID
-
-from pydantic import Field
 
 from ledger.proposals import (
     Approval,
@@ -17,17 +15,15 @@ from ledger.proposals import (
     Taken,
     UnknownProposal,
 )
-from sidecar.http.endpoint import Call, Endpoint, Reply, Table
-from sidecar.http.models import (
-    Body,
-    Digest,
-    JsonObject,
-    NoQuery,
-    Prose,
-    Reason,
-    Version,
-    View,
+from sidecar.http.decision_models import (
+    ApproveBody,
+    ChangeBody,
+    DecisionView,
+    RejectBody,
+    WithdrawBody,
 )
+from sidecar.http.endpoint import Call, Endpoint, Reply, Table
+from sidecar.http.models import NoQuery
 from sidecar.http.problems import problem_of
 from sidecar.http.views import ProposalView
 from sidecar.roles import Right
@@ -35,48 +31,6 @@ from sidecar.roles import Right
 _REFUSES: Final = ("unknown_proposal", "decision_stale", "decision_too_late")
 _DIGEST: Final = "9f2c" * 16
 T = TypeVar("T")
-
-
-class ApproveBody(Body):
-    """A yes, to exactly what was read."""
-
-    version: Version
-    digest: Digest
-    separate: tuple[Annotated[int, Field(ge=1, le=10_000)], ...] = Field(
-        default=(), max_length=10_000, strict=False
-    )
-    """Items that are meant although something resembles them."""
-    reason: Prose = ""
-
-
-class RejectBody(Body):
-    """A no; the agent and the audit get the reason."""
-
-    version: Version
-    digest: Digest
-    reason: Reason
-
-
-class ChangeBody(Body):
-    """Other items instead: a new version, which is decided anew."""
-
-    version: Version
-    digest: Digest
-    items: Annotated[list[JsonObject], Field(min_length=1, max_length=10_000)]
-    reason: Reason
-
-
-class WithdrawBody(Body):
-    """The requester takes it back."""
-
-    reason: Reason
-
-
-class DecisionView(View):
-    """How a decision was taken, and the proposal as it stands now."""
-
-    taken: Literal["approved", "one_of_two", "repeated", "rejected", "changed", "withdrawn"]
-    proposal: ProposalView
 
 
 async def _approve(call: Call[NoQuery, ApproveBody]) -> Reply:

@@ -24,7 +24,7 @@ from sidecar.http.models import (
     View,
     money_view,
 )
-from sidecar.http.views import OperationView
+from sidecar.http.operation_views import OperationView
 from sidecar.roles import Right
 
 _CLAIM_S: Final = 1_800

@@ -22,8 +22,9 @@ from sidecar.http.models import (
     View,
     Wait,
 )
+from sidecar.http.operation_views import OperationLineView
 from sidecar.http.problems import Problem
-from sidecar.http.views import OperationLineView, StandingView
+from sidecar.http.views import StandingView
 from sidecar.proposing import Wanted
 from sidecar.result_texts import Status
 from sidecar.roles import Right

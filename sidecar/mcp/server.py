@@ -163,23 +163,28 @@ class Tools:
         return await self._desk.proposal(one, sees_only=who.sees_only)
 
     async def _read(self, one: UUID, who: Who, *, wait_s: float) -> Standing:
-        """A proposal, or one operation of it: models mix the two ids up.
-
-        Where a person changed the request, the newer version is told of.
-        """
+        """A proposal, or one operation of it: models mix the two ids up."""
         clock = asyncio.get_running_loop().time
         until_s = clock() + wait_s
         try:
             standing = await self._desk.proposal(one, sees_only=who.sees_only, wait_s=wait_s)
-            while (newer := standing.proposal.superseded_by) is not None:
-                left_s = max(0.0, until_s - clock())
-                standing = await self._desk.proposal(newer, sees_only=who.sees_only, wait_s=left_s)
-            return standing
         except UnknownProposal as error:
             try:
                 return await self._desk.operation(one, sees_only=who.sees_only, wait_s=wait_s)
             except UnknownOperation:
                 raise error from None
+        return await self._newest(standing, who, wait_s=max(0.0, until_s - clock()))
+
+    async def _newest(self, standing: Standing, who: Who, *, wait_s: float) -> Standing:
+        """Where a person changed the request, how the newer version stands."""
+        newer = standing.proposal.superseded_by
+        if newer is None:
+            return standing
+        try:
+            found = await self._desk.proposal(newer, sees_only=who.sees_only, wait_s=wait_s)
+        except UnknownProposal:  # it is being written this moment
+            return standing
+        return await self._newest(found, who, wait_s=0)
 
 
 def _asked_by(context: Context) -> tuple[Who, str]:

@@ -12,7 +12,8 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from sidecar.mcp.answers import answer
-from sidecar.results import Status, tool_result
+from sidecar.result_texts import Status
+from sidecar.results import tool_result
 from sidecar.standing import Standing
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"

@@ -20,7 +20,7 @@ async def decide(house: House, proposal_id: str, act: str, **more: Any) -> None:
     person = await house.as_(Role.APPROVER, "amaia")
     proposal = await read(person, proposal_id)
     answer = await person.post(f"/v1/proposals/{proposal_id}/{act}", json=named(proposal, **more))
-    assert answer.status_code == 200, answer.text
+    assert answer.is_success, answer.text
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)
@@ -89,6 +89,22 @@ async def test_a_new_client_learns_the_decision_by_the_id(house: House, mode: st
     assert done["status"] == same["status"] == "executed"
     assert done["decided_by"] == "person:amaia"
     assert await house.refunds() == 1
+
+
+async def test_what_a_person_changed_is_told_under_the_first_id(house: House) -> None:
+    """The model asks with the id that it got, and hears what was done instead."""
+    async with client(house, await secret_of(house)) as agent:
+        waits = told(await agent.call_tool("stripe_refund", LARGE))
+        changed = {**LARGE, "amount_minor": 3000}
+        await decide(house, waits["proposal_id"], "change", items=[changed], reason="too much")
+        again = told(await agent.call_tool("operation_status", {"id": waits["proposal_id"]}))
+        assert again["status"] == "awaiting_approval"
+        await decide(house, again["proposal_id"], "approve")
+        await house.work()
+        given = {"id": waits["proposal_id"], "wait_s": 10}
+        done = told(await agent.call_tool("operation_status", given))
+    assert done["status"] == "executed_with_changes"
+    assert done["executed_input"] == [changed]
 
 
 async def test_a_rejection_reaches_the_model_with_its_reason(house: House) -> None:

@@ -29,7 +29,8 @@ from sidecar.suspending import Hands as SendingHands
 from sidecar.suspending import Suspending
 from sidecar.waiting import Waits
 from tests.support import fake_provider as fake
-from tests.support.fake_provider import FakeProvider, FakeType
+from tests.support.fake_provider import FakeProvider
+from tests.support.fake_type import FakeType
 from tests.support.ledgers import ledger_at
 from tests.support.world import FakeWorld, Hands
 
@@ -39,8 +40,9 @@ URL: Final = "https://agents.example.com/resume"
 KINDS: Final = {
     "fake.refund": fake.KEYED,
     "fake.credit": fake.KEYED,
-    "fake.mail": replace(fake.KEYED),
+    "fake.mail": fake.KEYED,
     "fake.note": replace(fake.KEYED, independent=True),
+    "fake.look_up": fake.LOOK_UP,
 }
 SMALL: Final = Policy(
     version=1,
@@ -128,8 +130,9 @@ class Bureau(FakeWorld):
 
     async def suspend(self, *calls: NewCall, hands: Hands | None = None, **more: Any) -> Run:
         """An agent hands a turn over."""
-        given: dict[str, Any] = {"agent": AGENT, "run_key": "run-1", "checkpoint": {"at": 1}, "steps_used": 3}
-        return await self.suspending(hands).suspend(NewRun(**{**given, **more}, calls=calls))
+        given: dict[str, Any] = {"agent": AGENT, "run_key": "run-1", "checkpoint": {"at": 1}}
+        new = NewRun(**{**given, "steps_used": 3, **more}, calls=calls)
+        return await self.suspending(hands).suspend(new)
 
     async def runs_pass(self) -> int:
         """One pass of any worker, once its time has come; how many runs became ready."""

@@ -1,12 +1,13 @@
 """Real MCP clients of both protocol generations, against a serving process."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any, Final
 
 import httpx2
 import mcp_types as mcp
 from mcp.client import Client
+from mcp.client.extension import ClientExtension
 from mcp.client.streamable_http import streamable_http_client
 
 from sidecar.roles import Role
@@ -25,14 +26,23 @@ async def secret_of(house: House, name: str = "agent-1", role: Role = Role.AGENT
 
 @asynccontextmanager
 async def client(
-    house: House, secret: str, *, mode: str = "auto", **headers: str
+    house: House,
+    secret: str,
+    *,
+    mode: str = "auto",
+    extensions: Sequence[ClientExtension] = (),
+    **headers: str,
 ) -> AsyncGenerator[Client]:
     """A connected client."""
     sent = {"Authorization": f"Bearer {secret}"}
     sent |= {name.replace("_", "-"): value for name, value in headers.items()}
     async with (
         httpx2.AsyncClient(headers=sent, trust_env=False, timeout=60) as http,
-        Client(streamable_http_client(f"{house.url}/mcp", http_client=http), mode=mode) as made,
+        Client(
+            streamable_http_client(f"{house.url}/mcp", http_client=http),
+            mode=mode,
+            extensions=extensions,
+        ) as made,
     ):
         yield made
 
