@@ -190,7 +190,8 @@ def _record(judged: Judged, **changes: Any) -> DecisionWrite:
     write = DecisionWrite(
         operation=operation,
         state=operation.state,
-        in_doubt=operation.in_doubt and not known,
+        # A late "not sent" can't clear the doubt itself: its sender has lost the operation.
+        in_doubt=operation.in_doubt and not known and not judged.case.unsent,
         line=decision.row,
         code=decision.code,
         action=decision.action.value,

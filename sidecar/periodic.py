@@ -62,6 +62,7 @@ async def open_periodic(system: System) -> AsyncGenerator[list[Periodic]]:
             Periodic("outbox", SOON_S, outbox.run),
             Periodic("reminders", min(60.0, settings.page_again_s), remind),
             Periodic("partitions", DAY_S, partitions),
+            Periodic("telemetry", SOON_S, system.watch.work),
         ]
         waits.close()
 

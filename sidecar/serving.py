@@ -13,11 +13,13 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Final
 
 import uvicorn
+from slack_sdk.signature import SignatureVerifier
 from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ledger.commands import Worker
 from ledger.errors import DatabaseUnreachable, OutliveError, WorkerFenced
+from ledger.postgres.ledger import Ledger
 from ledger.postgres.search import Search
 from recovery.passes import Passes
 from sidecar.desk import Desk
@@ -27,10 +29,12 @@ from sidecar.http.limits import Buckets
 from sidecar.http.measures import Measures
 from sidecar.mcp.door import PATH as MCP_PATH
 from sidecar.mcp.door import McpDoor
+from sidecar.notify.slack_actions import SlackActions
 from sidecar.policy_file import PolicyFile
 from sidecar.proposing import Proposer
 from sidecar.sending import Sender
 from sidecar.settings import Settings
+from sidecar.suspending import Hands, Suspending
 from sidecar.tokens import Tokens
 from sidecar.waiting import Waits
 from sidecar.wiring import System
@@ -136,6 +140,11 @@ async def open_serving(system: System, worker: Worker) -> AsyncGenerator[Serving
                 types=system.types,
                 desk=Desk(ledger, proposer, sender, waits, worker),
                 proposer=proposer,
+                suspending=Suspending(
+                    *(ledger, system.types, proposer, waits, settings.resume_addresses),
+                    Hands(sender, worker),
+                ),
+                slack=_slack(settings, ledger, proposer, policy),
                 verdicts=system.verdicts(worker),
                 tokens=Tokens(ledger.pool),
                 policy=policy,
@@ -147,6 +156,16 @@ async def open_serving(system: System, worker: Worker) -> AsyncGenerator[Serving
                 public_url=_url(bound),
             )
             yield Serving(doors, sender, waits, bound)
+
+
+def _slack(
+    settings: Settings, ledger: Ledger, proposer: Proposer, policy: PolicyFile
+) -> SlackActions | None:
+    secret = settings.slack_signing_secret
+    if secret is None:
+        return None
+    verifier = SignatureVerifier(secret.get_secret_value())
+    return SlackActions(ledger, proposer, policy, verifier)
 
 
 def _url(bound: socket.socket) -> str:

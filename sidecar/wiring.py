@@ -2,6 +2,8 @@
 
 import asyncio
 import logging
+import os
+import platform
 from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -28,6 +30,8 @@ from sidecar.reachable import answers
 from sidecar.readings import ReadBudget
 from sidecar.registry import Types
 from sidecar.settings import BadSettings, Settings, Shortened, shortened
+from telemetry.settings import load_telemetry
+from telemetry.watch import Watch, open_watch
 
 _ASK_AGAIN_S: Final = 5.0
 _log = logging.getLogger(__name__)
@@ -56,6 +60,8 @@ class System:
     credential: str
     """Fingerprint of the provider credential."""
     api: StripeApi
+    watch: Watch
+    """Telemetry: told everything, and asked nothing."""
 
     @property
     def limits(self) -> Limits:
@@ -77,7 +83,8 @@ class System:
 
     def dispatcher(self, worker: Worker) -> Dispatcher:
         """The only way out, for one worker."""
-        return Dispatcher(self.ledger, self.types, worker, self.settings.timing, SystemClock())
+        timing, tracing = self.settings.timing, self.watch.tracing
+        return Dispatcher(self.ledger, self.types, worker, timing, SystemClock(), tracing)
 
     def passes(self, worker: Worker) -> Passes:
         """The periodic work of one worker."""
@@ -88,6 +95,7 @@ class System:
             worker,
             self.settings.timing,
             self.limits,
+            tracing=self.watch.tracing,
         )
         return Passes(self.ledger, recovery, worker, self.settings.timing, self.limits)
 
@@ -129,13 +137,15 @@ async def open_system(settings: Settings, *, patient: bool = False) -> AsyncGene
 
     Args:
         settings: What it was told.
-        patient: Where only the provider itself can say whether the settings are allowed, wait
-            until it answers.
+        patient: A process that stays: where only the provider itself can say whether the settings
+            are allowed, wait until it answers; start the embedded trace store.
 
     Raises:
         BadSettings: No provider key, or a margin shortened for a provider that is no sandbox.
+        BadTelemetrySettings: As it says.
         ProviderError: It does not answer, and the settings are allowed only with the sandbox.
     """
+    watching = load_telemetry()
     key = settings.stripe_api_key
     if key is None:
         raise BadSettings(
@@ -143,7 +153,12 @@ async def open_system(settings: Settings, *, patient: bool = False) -> AsyncGene
             "address (OUTLIVE_STRIPE_URL) that it prints."
         )
     sandboxed = await _sandboxed(settings, patient=patient)
-    async with open_ledger(settings) as ledger:
+    async with (
+        open_ledger(settings) as ledger,
+        open_watch(
+            watching, ledger, home=settings.home, instance=_instance(settings), embedded=patient
+        ) as watch,
+    ):
         # The ledger's id: the same for all replicas, so that a key has one fingerprint everywhere.
         salt = ledger.identity.ledger_id.bytes
         credential = fingerprint(key.get_secret_value(), salt)
@@ -165,9 +180,14 @@ async def open_system(settings: Settings, *, patient: bool = False) -> AsyncGene
             raise BadSettings(f"STRIPE_API_KEY or OUTLIVE_STRIPE_URL: {error}") from None
         types = stripe_types(config)
         try:
-            yield System(settings, ledger, Types(types), sandboxed, credential, types[0].api)
+            yield System(settings, ledger, Types(types), sandboxed, credential, types[0].api, watch)
         finally:
             await types[0].aclose()
+
+
+def _instance(settings: Settings) -> str:
+    """Which process this is, in traces."""
+    return f"{settings.identity}@{platform.node()}#{os.getpid()}"
 
 
 def _waits(settings: Settings) -> Waits:

@@ -56,8 +56,8 @@ class Evidence:
             without_clickhouse: Why there is no trace store.
         """
         self._ledger = ledger
-        self._connect = connect
-        self._langfuse = langfuse
+        self.connect = connect
+        self.langfuse = langfuse
         self._without_clickhouse = without_clickhouse
 
     async def evidence(self, operation_id: UUID, *, within_s: float = WITHIN_S) -> Timeline:
@@ -109,7 +109,7 @@ class Evidence:
         question: Question,
         within_s: float,
     ) -> Found:
-        connect = self._connect
+        connect = self.connect
         if connect is None:
             return Found(source, (), self._without_clickhouse, "not_configured")
 
@@ -120,9 +120,9 @@ class Evidence:
         return await _in_time(asyncio.to_thread(ask), source, "ClickHouse", within_s)
 
     async def _from_langfuse(self, question: Question, within_s: float) -> Found:
-        if self._langfuse is None:
+        if self.langfuse is None:
             return Found(Source.LANGFUSE, (), NO_LANGFUSE, "not_configured")
-        return await _in_time(self._langfuse.read(question), Source.LANGFUSE, "Langfuse", within_s)
+        return await _in_time(self.langfuse.read(question), Source.LANGFUSE, "Langfuse", within_s)
 
 
 async def _in_time(asked: Awaitable[Found], source: Source, name: str, within_s: float) -> Found:

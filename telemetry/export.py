@@ -52,6 +52,8 @@ class Telemetry:
     shipper: Shipper
     figures: InMemoryMetricReader | None
     """The counters, for `/metrics`."""
+    flush: Callable[[], object]
+    """Send ended spans now; blocks for as long as the back ends' time limits."""
     _close: Callable[[], None]
 
     def close(self, *, within_s: float = CLOSE_S) -> None:
@@ -74,7 +76,7 @@ def open_telemetry(
         instance: Which process this is, e.g. the worker's name.
     """
     if not settings.telemetry:
-        return Telemetry(OFF, None, Shipper(Spool(home / "spool"), {}), None, _nothing)
+        return Telemetry(OFF, None, Shipper(Spool(home / "spool"), {}), None, _nothing, _nothing)
     timeout_s = settings.telemetry_timeout_s
     resource = Resource.create(
         {
@@ -121,6 +123,7 @@ def open_telemetry(
         clickhouse,
         Shipper(spool, _record_sinks(settings, clickhouse)),
         figures,
+        tracers.force_flush,
         close,
     )
 

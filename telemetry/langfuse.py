@@ -1,10 +1,9 @@
-"""Observations of an operation from Langfuse's public API, version 2, and whether spans arrive.
+"""Observations of an operation from Langfuse's public API, version 2.
 
 The older read endpoints answer 404 on a server of version 4 in its default mode.
 https://langfuse.com/self-hosting/upgrade/upgrade-guides/upgrade-v3-to-v4
 """
 
-import asyncio
 import json
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
@@ -161,20 +160,3 @@ def _entry(observation: Any) -> Entry:
         status="error" if level == "ERROR" else "",
         details=details,
     )
-
-
-async def wait_for_trace(
-    langfuse: Langfuse, trace_id: str, *, within_s: float, every_s: float = 1.0
-) -> bool:
-    """Whether a trace arrives in time. A 200 for the spans proves nothing: it is stored later.
-
-    Raises:
-        LangfuseUnreachable: It can't be asked.
-    """
-    loop = asyncio.get_running_loop()
-    deadline = loop.time() + within_s
-    while not await langfuse.has_trace(trace_id):
-        if loop.time() + every_s > deadline:
-            return False
-        await asyncio.sleep(every_s)
-    return True

@@ -24,8 +24,20 @@ _SESSION: Final = (
 )
 _WRITER_SESSION: Final = _SESSION + " -c plan_cache_mode=force_generic_plan"
 
-_LOST: Final = (psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout)
-"""The connection is gone. The second: this process stood still inside a transaction."""
+LOST: Final = (
+    psycopg.OperationalError,
+    psycopg.errors.IdleInTransactionSessionTimeout,
+    psycopg.errors.TransactionTimeout,
+)
+"""The connection is gone. The timeouts: this process stood still inside a transaction."""
+
+_TRANSACTION_TIMEOUT_SINCE: Final = 170_000
+"""The server version that has it.
+
+A writer that stands still between the statements of a pipeline holds its locks, and neither the
+idle nor the statement timeout ends that. More than the lock timeout, so that waiting is allowed.
+Source: https://www.postgresql.org/docs/17/runtime-config-client.html
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,11 +58,15 @@ class Database:
             DatabaseUnreachable: Nobody answers, or the sign-in is refused.
         """
         try:
-            return await psycopg.AsyncConnection[DictRow].connect(
+            connection = await psycopg.AsyncConnection[DictRow].connect(
                 self.dsn, row_factory=dict_row, **self.arguments(writer=writer)
             )
+            bounded = connection.info.server_version >= _TRANSACTION_TIMEOUT_SINCE
+            if writer and bounded and not self.unprepared:
+                await connection.execute("SET transaction_timeout = '15s'")
         except psycopg.OperationalError as error:
             raise unreachable(error) from error
+        return connection
 
     def arguments(self, *, writer: bool = False) -> dict[str, Any]:
         """Keyword arguments of every connection."""
@@ -105,7 +121,7 @@ class Pool:
         try:
             async with self._pool.connection() as connection:
                 yield connection
-        except (PoolTimeout, *_LOST) as error:
+        except (PoolTimeout, *LOST) as error:
             raise unreachable(error) from error
         except psycopg.DatabaseError as error:
             raise refused(error) from error

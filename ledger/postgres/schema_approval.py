@@ -67,6 +67,7 @@ proposal_items = Table(
     Column("family", Text, nullable=False),
     Column("request_digest", Text, nullable=False),
     Column("prepared", JSONB, nullable=False),
+    Index("proposal_items_on_target", "target", "family"),
 )
 votes = Table(
     "votes",

@@ -22,7 +22,7 @@ from typing import Any, Final, Generic, Protocol, TypeVar
 import psycopg
 
 from ledger.errors import DatabaseUnreachable
-from ledger.postgres.connect import Connection, Database, refused, unreachable
+from ledger.postgres.connect import LOST, Connection, Database, refused, unreachable
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -150,7 +150,7 @@ class GroupWriter:
         try:
             connection = await self._connected(connection)
             results = await _run(connection, batch)
-        except (DatabaseUnreachable, psycopg.OperationalError, psycopg.InterfaceError) as error:
+        except (DatabaseUnreachable, psycopg.InterfaceError, *LOST) as error:
             return await self._after_loss(connection, batch, error)
         except psycopg.DatabaseError as error:
             if len(batch) == 1:
@@ -202,7 +202,7 @@ class GroupWriter:
                 result = await waiting.kind.stands(connection, waiting.item)
                 if result is None:
                     [result] = await _run(connection, [waiting])
-            except (DatabaseUnreachable, psycopg.OperationalError) as error:
+            except (DatabaseUnreachable, *LOST) as error:
                 last = error
                 await asyncio.sleep(pause_s)
             except psycopg.DatabaseError as error:

@@ -8,9 +8,11 @@ from recovery.verdicts import Verdicts
 from sidecar.desk import Desk
 from sidecar.http.limits import Buckets
 from sidecar.http.measures import Measures
+from sidecar.notify.slack_actions import SlackActions
 from sidecar.policy_file import PolicyFile
 from sidecar.proposing import Proposer
 from sidecar.registry import Types
+from sidecar.suspending import Suspending
 from sidecar.tokens import Tokens
 
 
@@ -23,6 +25,9 @@ class Doors:
     types: Types
     desk: Desk
     proposer: Proposer
+    suspending: Suspending
+    slack: SlackActions | None
+    """`None` where no signing secret is set."""
     verdicts: Verdicts
     tokens: Tokens
     policy: PolicyFile

@@ -9,6 +9,7 @@ from pydantic import Field
 from ledger.model import State
 from ledger.postgres.search_rows import line_of
 from ledger.postgres.search_values import Filters, cursor_of, place_of
+from ledger.runs import call_key
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
 from sidecar.http.models import (
     Body,
@@ -60,6 +61,8 @@ class ProposeBody(Body):
     words: Prose | None = None
     """The agent's own rationale; shown to people as its words."""
     run_id: UUID | None = None
+    run_key: Line | None = None
+    """Your own name for the run, as in `POST /v1/runs`: the call is then known to the run too."""
     tool_call_id: Line | None = None
 
 
@@ -127,11 +130,13 @@ def _request_key(call: Call[WaitQuery, ProposeBody]) -> str:
                 {"Idempotency-Key": "does not fit"},
             )
         return f"key:{quote(given, safe=_PLAIN)}"
+    if body.run_key is not None and body.tool_call_id is not None:
+        return call_key(body.run_key, body.tool_call_id)
     if body.run_id is not None and body.tool_call_id is not None:
         return f"call:{body.run_id}:{quote(body.tool_call_id, safe=_PLAIN)}"
     raise Problem(
         "key_missing",
-        "send an Idempotency-Key header, or run_id and tool_call_id in the body, so that a repeat "
+        "send an Idempotency-Key header, or run_key and tool_call_id in the body, so that a repeat "
         "of this request can be told from a new one. Nothing was stored.",
     )
 

@@ -15,6 +15,8 @@ from sidecar.http import (
     operations,
     policy,
     proposals,
+    runs,
+    slack,
     tokens,
     webhooks,
 )
@@ -30,6 +32,8 @@ ENDPOINTS: Final[Table] = (
     *policy.TABLE,
     *audit.TABLE,
     *tokens.TABLE,
+    *runs.TABLE,
     *webhooks.TABLE,
+    *slack.TABLE,
     *health.TABLE,
 )

@@ -5,7 +5,7 @@ from collections.abc import Coroutine, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import version
-from typing import Any, Final, TypeVar, cast
+from typing import Any, Final, cast
 from uuid import UUID
 
 import mcp_types as mcp
@@ -34,7 +34,6 @@ WHO: Final = "outlive.who"
 """Where the door leaves in a request's scope who asks."""
 
 Context = ServerRequestContext[Any, Any]
-T = TypeVar("T")
 
 
 class Tools:
@@ -45,7 +44,6 @@ class Tools:
         self._desk = desk
         self._kinds = {tool_name(kind): kind for kind in kinds}
         self._offered = tools(kinds)
-        self._going_on: set[asyncio.Task[Any]] = set()
 
     def server(self) -> Server[Any]:
         """The MCP server that has these tools."""
@@ -74,7 +72,7 @@ class Tools:
         meta = cast("Mapping[str, Any]", context.meta or {})
         try:
             work = self._work(params.name, params.arguments or {}, meta, who)
-            standing = await self._to_its_end(work)
+            standing = await work
         except OutliveError as error:
             return refusal(error, language)
         if params.name in self._kinds and not standing.ended and declared(context):
@@ -114,13 +112,6 @@ class Tools:
         if kind is None:
             raise MCPError(mcp.INVALID_PARAMS, f"there is no tool {name[:80]!r} here")
         return self._propose(kind, given, meta, who)
-
-    async def _to_its_end(self, work: Coroutine[Any, Any, T]) -> T:
-        """Finish what was begun even if the client hangs up meanwhile."""
-        task = asyncio.create_task(work)
-        self._going_on.add(task)
-        task.add_done_callback(self._going_on.discard)
-        return await asyncio.shield(task)
 
     async def _propose(
         self, kind: OperationType, given: Arguments, meta: Mapping[str, Any], who: Who

@@ -128,6 +128,8 @@ TOOK_EFFECT: Final = frozenset(
     }
 )
 _NO_EFFECT: Final = frozenset({Send.RESET_BEFORE, Send.RATE_LIMIT, Send.LOCK_TIMEOUT})
+_NEVER: Final = frozenset({Send.RESET_BEFORE, Send.LOCK_TIMEOUT, Send.SAVED_500})
+"""Doubt that stays doubt, however long one waits."""
 _REFUNDS_ONLY: Final = frozenset(
     {World.DISPUTE, World.WIPED, World.LAG, World.PENDING, World.PENDING_FAILS}
 )
@@ -138,6 +140,7 @@ _ASKED: Final = frozenset(
         (Send.RESET_BEFORE, World.DISPUTE),
         (Send.RESET_BEFORE, World.REVOKED),
         (Send.RESET_BEFORE, World.HAND),
+        (Send.RESET_BEFORE, World.LATE),
         (Send.RESET_AFTER, World.HAND),
         (Send.RESET_AFTER, World.WIPED),
     }
@@ -202,12 +205,20 @@ def _gets_there(case: Case) -> bool:
     if case.step in SECOND_SEND:
         return case.send in _NO_EFFECT and case.world in _SECOND_TURNS
     if case.step in SECOND_LOOK:
-        asks = case.world is World.HAND and case.send in TOOK_EFFECT
-        decides = not (asks and case.step.startswith("decide"))  # instead of asking
+        decides = not (_asks_at_once(case) and case.step.startswith("decide"))
         return decides and case.send not in {Send.FINE, Send.SLOW}
     if case.step == "answer_begun":
         return case.send not in {Send.RESET_BEFORE, Send.RESET_AFTER, Send.SLOW}
     return case.send is not Send.SLOW or case.step not in ANSWERED
+
+
+def _asks_at_once(case: Case) -> bool:
+    """Whether the victim's second decision is a question: `ASKING` has its steps."""
+    if case.kind is Kind.CANCEL:
+        return False
+    if case.world is World.HAND:
+        return case.send in TOOK_EFFECT
+    return case.world is World.LATE and case.send in _NEVER
 
 
 def every() -> list[Case]:

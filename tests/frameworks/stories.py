@@ -14,7 +14,7 @@ EXAMPLES: Final = MappingProxyType(
         "OpenAI Agents": "openai_agents_agent",
     }
 )
-CLAIM_S: Final = 120.0
+CLAIM_S: Final = 120
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from ledger.errors import DatabaseUnreachable
 from sidecar.http.limits import Buckets
 from sidecar.http.openapi import codes_of, document
 from sidecar.http.problems import STATUS
@@ -253,3 +254,37 @@ async def test_the_description_is_complete(house: House) -> None:
         if endpoint.takes_body and not endpoint.raw:
             example = described["requestBody"]["content"]["application/json"]["example"]
             endpoint.body.model_validate_json(json.dumps(example))
+
+
+async def test_without_the_database_it_says_so_and_nothing_is_half_done(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """503 with a pause, also when asked whether it is ready; alive it is all the same."""
+    reader = await house.as_(Role.READER)
+    assert (await reader.get("/v1/brakes")).status_code == 200
+
+    async def lost(*_: object, **__: object) -> None:
+        raise DatabaseUnreachable("PostgreSQL did not answer")
+
+    monkeypatch.setattr(house.system.ledger.pool, "rows", lost)
+    monkeypatch.setattr(house.system.ledger.pool, "row", lost)
+    answer = await reader.get("/v1/brakes")
+    assert_problem(answer, 503, "database_unreachable")
+    assert answer.headers["retry-after"] == "2"
+    assert_problem(await reader.get("/ready"), 503, "not_ready")
+    assert (await reader.get("/health")).status_code == 200
+
+
+async def test_a_fault_of_ours_is_told_without_its_inside(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """500 with a stable code; what went wrong stands in the log alone."""
+    reader = await house.as_(Role.READER)
+
+    async def broken() -> None:
+        raise RuntimeError("sk_live_secret in a message")
+
+    monkeypatch.setattr(house.system.ledger.switches, "brakes", broken)
+    answer = await reader.get("/v1/brakes")
+    assert_problem(answer, 500, "unexpected")
+    assert "secret" not in answer.text

@@ -32,10 +32,16 @@ MAY: Final = {
     "POST /v1/tokens": "admin",
     "GET /v1/tokens": "admin",
     "DELETE /v1/tokens/{id}": "admin",
+    "POST /v1/runs": "agent admin",
+    "GET /v1/runs": "agent approver operator reader admin",
+    "GET /v1/runs/{id}": "agent approver operator reader admin",
+    "POST /v1/runs/{id}/claim": "agent admin",
+    "POST /v1/runs/{id}/renew": "agent admin",
+    "POST /v1/runs/{id}/resumed": "agent admin",
     "GET /metrics": "approver operator reader admin",
 }
 """Written down a second time, on purpose: a right that is given by mistake is noticed."""
-OPEN: Final = {"GET /health", "GET /ready", "POST /v1/webhooks/stripe"}
+OPEN: Final = {"GET /health", "GET /ready", "POST /v1/webhooks/stripe", "POST /v1/webhooks/slack"}
 
 
 async def test_every_endpoint_answers_every_caller_as_their_rights_say(house: House) -> None:

@@ -9,7 +9,8 @@ from ledger.postgres.outbox import Kind
 from ledger.runs import CallStatus, Run, RunState
 from tests.support.bureau import URL, Bureau, call, refund
 from tests.support.fake_provider import ANSWER_LOST, NEVER_ARRIVED
-from tests.support.world import HOUR, Hands
+from tests.support.hands import Hands
+from tests.support.world import HOUR
 
 QUARTER = 15 * 60
 

@@ -31,8 +31,9 @@ from sidecar.waiting import Waits
 from tests.support import fake_provider as fake
 from tests.support.fake_provider import FakeProvider
 from tests.support.fake_type import FakeType
+from tests.support.hands import Hands
 from tests.support.ledgers import ledger_at
-from tests.support.world import FakeWorld, Hands
+from tests.support.world import FakeWorld
 
 AGENT: Final = "agent:planner"
 PERSON: Final = "person:amaia"
@@ -131,7 +132,8 @@ class Bureau(FakeWorld):
     async def suspend(self, *calls: NewCall, hands: Hands | None = None, **more: Any) -> Run:
         """An agent hands a turn over."""
         given: dict[str, Any] = {"agent": AGENT, "run_key": "run-1", "checkpoint": {"at": 1}}
-        new = NewRun(**{**given, "steps_used": 3, **more}, calls=calls)
+        given |= {"steps_used": 3, **more}
+        new = NewRun(**given, calls=calls)
         return await self.suspending(hands).suspend(new)
 
     async def runs_pass(self) -> int:

@@ -17,7 +17,7 @@ import tempfile
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -94,9 +94,8 @@ def written(services: Mapping[str, Any]) -> Iterator[Line]:
     unwatched = [n for n, s in services.items() if "healthcheck" not in s and n not in ONE_SHOT]
     yield Line("every service has a health check", not unwatched, ", ".join(unwatched))
     needs = {name: service.get("depends_on", {}) for name, service in services.items()}
-    loose = [
-        n for n, on in needs.items() for one in on.values() if one["condition"] == "service_started"
-    ]
+    conditions = {one["condition"] for on in needs.values() for one in on.values()}
+    waited = "service_started" not in conditions
     told = "; ".join(f"{name} after {', '.join(on)}" for name, on in needs.items() if on)
     yield Line("whoever is needed is waited for", waited, told)
     exposed = [
@@ -139,7 +138,7 @@ def here(environment: Mapping[str, str], places: Mapping[str, str]) -> dict[str,
 @contextmanager
 def process(
     argv: list[str], env: Mapping[str, str], log: Path
-) -> Iterator["subprocess.Popen[bytes]"]:
+) -> Generator["subprocess.Popen[bytes]"]:
     """A service's command as a process of this machine."""
     with (
         log.open("ab") as output,

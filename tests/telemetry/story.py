@@ -34,7 +34,8 @@ from telemetry.export import keep_in
 from telemetry.scrubbed import scrubbed
 from telemetry.spool import Record, Spool, read
 from tests.support.fake_provider import Plan
-from tests.support.world import SETTLED, FakeWorld, Hands, World
+from tests.support.hands import Hands
+from tests.support.world import SETTLED, FakeWorld, World
 
 AGENT_TRACE: Final = "4bf92f3577b34da6a3ce929d0e0e4736"
 TRACEPARENT: Final = f"00-{AGENT_TRACE}-00f067aa0ba902b7-01"

@@ -21,7 +21,7 @@ FINAL_CODES = frozenset({"provider_auth", "provider_error"})
 PAUSE_MOST_S = 10.0
 WAIT_MOST_S = 60
 """How long the ledger lets one request wait."""
-CLAIM_S = 120.0
+CLAIM_S = 120
 
 Items = Mapping[str, Any] | Sequence[Mapping[str, Any]]
 
@@ -91,7 +91,8 @@ class Client:
             items: Parameters of one item, or a list of them that is decided as one.
             words: The agent's own reason; people read it as its words.
             key: Your name for this request: the same again finds what it made before.
-            call: Instead of a key: the run's name and the tool call's id.
+            call: Instead of a key: the run's name and the tool call's id. A run that is suspended
+                with this call later finds it.
             wait_s: How long to wait for the end; by default not for a person.
             traceparent: W3C trace context, kept with the operations.
 
@@ -103,12 +104,13 @@ class Client:
         body: dict[str, Any] = {"type": type_, "items": [dict(item) for item in batch]}
         if words is not None:
             body["words"] = words
+        headers: dict[str, str] = {}
         if call is not None:
-            body["tool_call_id"] = call[1]
-            key = key or f"{call[0]}:{call[1]}"
-        if key is None:
+            body["run_key"], body["tool_call_id"] = call
+        elif key is None:
             key = str(uuid4()) if self._keys is None else self._keys.key(type_, batch)
-        headers = {"Idempotency-Key": key}
+        if key is not None:
+            headers["Idempotency-Key"] = key
         if traceparent is not None:
             headers["traceparent"] = traceparent
         told = self._send("POST", "/v1/operations", body, headers=headers, wait_s=wait_s)
@@ -193,7 +195,7 @@ class Client:
         return [Run.of(run) for run in told["runs"]]
 
     def claim(
-        self, run_id: str, *, by: str, generation: int | None = None, lease_s: float = CLAIM_S
+        self, run_id: str, *, by: str, generation: int | None = None, lease_s: int = CLAIM_S
     ) -> Run:
         """Go on with a run: its checkpoint, and the result of each call.
 
@@ -209,7 +211,7 @@ class Client:
         body = {"by": by, "generation": generation, "lease_s": lease_s}
         return Run.of(self._send("POST", f"/v1/runs/{run_id}/claim", body))
 
-    def renew(self, run: Run, *, lease_s: float = CLAIM_S) -> None:
+    def renew(self, run: Run, *, lease_s: int = CLAIM_S) -> None:
         """Say that this process still goes on with the run.
 
         Raises:

@@ -126,18 +126,18 @@ class NewCall:
     tool_call_id: str
     name: str
     """The operation type, for a call that goes through the ledger."""
-    input: Mapping[str, Any] | Sequence[Mapping[str, Any]]
-    """Parameters; a list of them for a batch."""
-    result: Any = None
+    items: Mapping[str, Any] | Sequence[Mapping[str, Any]]
+    """Parameters of one item, or a list of them."""
+    result: Mapping[str, Any] | str | None = None
     """What the agent's own execution gave, for a call that it has executed itself."""
 
     def as_json(self) -> dict[str, Any]:
         """The form that is sent."""
-        items = [self.input] if isinstance(self.input, Mapping) else list(self.input)
+        items = [self.items] if isinstance(self.items, Mapping) else list(self.items)
         return {
             "tool_call_id": self.tool_call_id,
             "name": self.name,
-            "input": [dict(item) for item in items],
+            "items": [dict(item) for item in items],
             "result": self.result,
         }
 

@@ -16,6 +16,9 @@ CREATE INDEX run_calls_in_doubt ON run_calls (proposal_id) WHERE status = 'in_do
 ALTER TABLE outbox ADD COLUMN receipt jsonb;  -- what the receiver said: where the message is now
 CREATE INDEX outbox_gave_up ON outbox (gave_up_at) WHERE gave_up_at IS NOT NULL;
 
+-- What was asked for a target and is not decided, or was refused: no smaller part goes by itself.
+CREATE INDEX proposal_items_on_target ON proposal_items (target, family);
+
 -- Approved by a person, and failed before its first send because the world had changed. Written in
 -- the transaction that closes the record, so that nobody can miss it.
 CREATE TABLE overtaken (

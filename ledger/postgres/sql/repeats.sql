@@ -1,10 +1,14 @@
--- Older effects that items resemble, and targets that are in doubt. Parameters: items (JSON array
--- of item, target, family), look_alike_s.
+-- Older effects that items resemble, and targets that are busy: in doubt, or before a person who has
+-- not decided, or has said no. Parameters: items (JSON array of item, target, family), look_alike_s.
 SELECT t.item, found.ids AS older,
        EXISTS (SELECT FROM operations x
                 WHERE x.target = t.target AND NOT x.never_send
                   AND (x.state IN ('created', 'sent') OR x.escalated)
-                  AND (x.in_doubt OR x.escalated)) AS busy
+                  AND (x.in_doubt OR x.escalated))
+       OR EXISTS (SELECT FROM proposal_items i JOIN proposals p ON p.id = i.proposal_id
+                   WHERE i.target = t.target AND i.family = t.family
+                     AND p.state IN ('awaiting', 'rejected') AND p.created_at > (SELECT ledger_now()
+                         - make_interval(secs => %(look_alike_s)s::double precision))) AS busy
   FROM jsonb_to_recordset(%(items)s::jsonb) AS t(item integer, target text, family text)
  CROSS JOIN LATERAL look_alikes(t.target, t.family,
                                 make_interval(secs => %(look_alike_s)s::double precision))

@@ -1,0 +1,319 @@
+"""`/v1/runs`: an agent suspends a turn, finds out when it is ready, claims it, and goes on."""
+
+from typing import Annotated, Any, Final, Self
+from uuid import UUID
+
+from pydantic import Field
+
+from ledger.postgres.search_values import cursor_of, place_of
+from ledger.runs import CALLS_MOST, NewCall, NewRun, Run, RunState, UnknownRun
+from ledger.runs import Call as RunCall
+from sidecar.http.endpoint import Call, Endpoint, Reply, Table
+from sidecar.http.models import Body, JsonObject, Line, NoBody, NoQuery, Paged, Utc, View
+from sidecar.roles import Right
+
+_Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
+_Lease = Annotated[
+    int, Field(ge=1, le=3_600, description="Seconds without a word after which another may claim.")
+]
+_LEASE_S: Final = 60
+
+
+class CallBody(Body):
+    """A tool call of the turn; most have one item."""
+
+    tool_call_id: Line
+    name: Line
+    """The operation type, for calls that go through the ledger."""
+    items: Annotated[list[JsonObject], Field(min_length=1, max_length=10_000)]
+    result: JsonObject | str | None = None
+    """You have executed it yourself: the result to keep."""
+
+
+class SuspendBody(Body):
+    """A turn: its checkpoint, and every tool call of it."""
+
+    run_key: Line
+    """Your own name for the run, the same in every turn."""
+    checkpoint: JsonObject | str
+    """Yours alone, at most 1 MiB; as text where it holds fractions."""
+    steps_used: _Count
+    calls: Annotated[list[CallBody], Field(min_length=1, max_length=CALLS_MOST)]
+    resume_url: Annotated[str, Field(max_length=2_000)] | None = None
+    generation: _Count = 0
+    """Of the claim that this turn was made under; 0 in a run's first turn."""
+
+
+class ClaimBody(Body):
+    """Who goes on with the run."""
+
+    by: Line
+    """Which of your processes: the same one asking again gets the same claim."""
+    lease_s: _Lease = _LEASE_S
+    generation: _Count | None = None
+    """The one that you were called with; leave it out to take the next."""
+
+
+class HoldBody(Body):
+    """The claim's holder lives."""
+
+    generation: _Count
+    lease_s: _Lease = _LEASE_S
+
+
+class ResumedBody(Body):
+    """The claim's holder has gone on."""
+
+    generation: _Count
+
+
+class RunsQuery(Paged):
+    """Which runs."""
+
+    state: RunState | None = None
+
+
+class CallView(View):
+    """A tool call; `result` is what the model is told, once it is known."""
+
+    position: int
+    tool_call_id: str
+    name: str
+    items: list[JsonObject]
+    status: str
+    proposal_id: UUID | None
+    result: Any
+
+    @classmethod
+    def of(cls, call: RunCall) -> Self:
+        """A call."""
+        return cls(
+            position=call.position,
+            tool_call_id=call.tool_call_id,
+            name=call.name,
+            items=[dict(item) for item in call.input],
+            status=call.status.value,
+            proposal_id=call.proposal_id,
+            result=call.result,
+        )
+
+
+class RunView(View):
+    """A run as it stands, without its checkpoint."""
+
+    id: UUID
+    agent: str
+    run_key: str
+    state: str
+    turn: int
+    generation: int
+    steps_used: int
+    resume_url: str | None
+    claimed_by: str | None
+    claimed_until: Utc | None
+    suspended_at: Utc
+    ready_at: Utc | None
+    resumed_at: Utc | None
+    calls: list[CallView]
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        """A run."""
+        return cls.model_validate(_line(run))
+
+
+class ClaimView(RunView):
+    """A run in the hands of its claimant: present `generation` from now on."""
+
+    checkpoint: Any
+
+    @classmethod
+    def of(cls, run: Run) -> Self:
+        """A claimed run."""
+        return cls.model_validate({**_line(run), "checkpoint": run.checkpoint})
+
+
+class RunsPage(View):
+    """Runs, the newest first."""
+
+    runs: list[RunView]
+    cursor: str | None
+
+
+def _line(run: Run) -> dict[str, Any]:
+    return {
+        "id": run.id,
+        "agent": run.agent,
+        "run_key": run.run_key,
+        "state": run.state.value,
+        "turn": run.turn,
+        "generation": run.generation,
+        "steps_used": run.steps_used,
+        "resume_url": run.resume_url,
+        "claimed_by": run.claimed_by,
+        "claimed_until": run.claimed_until,
+        "suspended_at": run.suspended_at,
+        "ready_at": run.ready_at,
+        "resumed_at": run.resumed_at,
+        "calls": [CallView.of(call) for call in run.calls],
+    }
+
+
+async def _suspend(call: Call[NoQuery, SuspendBody]) -> Reply:
+    body = call.body
+    run = await call.doors.suspending.suspend(
+        NewRun(
+            agent=call.who.actor,
+            run_key=body.run_key,
+            checkpoint=body.checkpoint,
+            steps_used=body.steps_used,
+            calls=[NewCall(c.tool_call_id, c.name, c.items, c.result) for c in body.calls],
+            resume_url=body.resume_url,
+            generation=body.generation,
+        )
+    )
+    return Reply(RunView.of(run), 201, {"Location": f"/v1/runs/{run.id}"})
+
+
+async def _list(call: Call[RunsQuery, NoBody]) -> Reply:
+    query = call.query
+    runs = await call.doors.ledger.runs.page(
+        agent=call.who.sees_only,
+        state=query.state,
+        before=None if query.cursor is None else place_of(query.cursor),
+        limit=query.limit + 1,
+    )
+    shown = runs[: query.limit]
+    more = cursor_of(shown[-1].id) if len(runs) > query.limit else None
+    return Reply(RunsPage(runs=[RunView.of(run) for run in shown], cursor=more))
+
+
+async def _read(call: Call[NoQuery, NoBody]) -> Reply:
+    run = await call.doors.ledger.runs.get(call.id)
+    if call.who.sees_only not in {None, run.agent}:
+        raise UnknownRun(run.id)
+    return Reply(RunView.of(run))
+
+
+async def _claim(call: Call[NoQuery, ClaimBody]) -> Reply:
+    body = call.body
+    run = await call.doors.ledger.runs.claim(
+        call.id,
+        agent=call.who.actor,
+        by=body.by,
+        lease_s=body.lease_s,
+        generation=body.generation,
+    )
+    return Reply(ClaimView.of(run))
+
+
+async def _renew(call: Call[NoQuery, HoldBody]) -> Reply:
+    body = call.body
+    await call.doors.ledger.runs.renew(
+        call.id, agent=call.who.actor, generation=body.generation, lease_s=body.lease_s
+    )
+    return await _standing(call)
+
+
+async def _resumed(call: Call[NoQuery, ResumedBody]) -> Reply:
+    await call.doors.ledger.runs.resumed(
+        call.id, agent=call.who.actor, generation=call.body.generation
+    )
+    return await _standing(call)
+
+
+async def _standing(call: Call[NoQuery, Any]) -> Reply:
+    return Reply(RunView.of(await call.doors.ledger.runs.get(call.id)))
+
+
+TABLE: Final[Table] = (
+    Endpoint(
+        method="POST",
+        path="/v1/runs",
+        right=Right.PROPOSE,
+        name="suspend_run",
+        summary="Hand a turn over and end. Each call is executed, proposed or set aside; the same "
+        "turn again finds what stands.",
+        query=NoQuery,
+        body=SuspendBody,
+        answers={201: RunView},
+        handler=_suspend,
+        refuses=("address_refused", "call_reused", "invalid_input", "run_fenced", "run_suspended"),
+        example={
+            "run_key": "support-4711",
+            "checkpoint": {"messages": []},
+            "steps_used": 3,
+            "calls": [
+                {
+                    "tool_call_id": "call_1",
+                    "name": "stripe.refund",
+                    "items": [{"charge": "ch_1", "amount_minor": 1200, "currency": "usd"}],
+                }
+            ],
+        },
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/runs",
+        right=Right.READ,
+        name="list_runs",
+        summary="Runs, the newest first; agents see their own.",
+        query=RunsQuery,
+        body=NoBody,
+        answers={200: RunsPage},
+        handler=_list,
+        refuses=("invalid_input",),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/runs/{id}",
+        right=Right.READ,
+        name="read_run",
+        summary="How a run and its calls stand.",
+        query=NoQuery,
+        body=NoBody,
+        answers={200: RunView},
+        handler=_read,
+        refuses=("unknown_run",),
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/runs/{id}/claim",
+        right=Right.PROPOSE,
+        name="claim_run",
+        summary="Go on with a ready run: its checkpoint, and the result of each call. One claims "
+        "it; an agent that dies loses it.",
+        query=NoQuery,
+        body=ClaimBody,
+        answers={200: ClaimView},
+        handler=_claim,
+        refuses=("unknown_run", "run_not_ready", "run_fenced"),
+        example={"by": "worker-7f3a", "lease_s": 60},
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/runs/{id}/renew",
+        right=Right.PROPOSE,
+        name="renew_run",
+        summary="Keep a claim: its holder lives.",
+        query=NoQuery,
+        body=HoldBody,
+        answers={200: RunView},
+        handler=_renew,
+        refuses=("unknown_run", "run_fenced"),
+        example={"generation": 1, "lease_s": 60},
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/runs/{id}/resumed",
+        right=Right.PROPOSE,
+        name="resumed_run",
+        summary="Say that the run has gone on; saying so again changes nothing.",
+        query=NoQuery,
+        body=ResumedBody,
+        answers={200: RunView},
+        handler=_resumed,
+        refuses=("unknown_run", "run_fenced"),
+        example={"generation": 1},
+    ),
+)
