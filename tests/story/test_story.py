@@ -80,7 +80,7 @@ class Night:
     async def refunded(self) -> Counter[str]:
         """How often each customer truly got their money back, by ours."""
         journal = await self.house.control.journal()
-        return Counter(e["charge"] for e in journal if e["kind"] == "refund" and _ours(e))
+        return Counter(e["target"] for e in journal if e["kind"] == "refund" and _ours(e))
 
     async def claim(self, run: dict[str, Any]) -> dict[str, Any]:
         """The next agent goes on with a run."""
