@@ -9,6 +9,7 @@ MAKEFLAGS += --no-print-directory
 VENV ?= .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+FRAMEWORKS := .venv-frameworks
 PG15 ?= /usr/lib/postgresql/15/bin
 PYTHON ?= $(firstword $(foreach name,python3.11 python3 python3.12 python3.13 python3.14,\
 	$(shell command -v $(name) >/dev/null 2>&1 && \
@@ -16,7 +17,7 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3 python3.12 python3.13 py
 	echo $(name))))
 
 .PHONY: help setup run demo test check lint lock clean table crash races cases bad-input guards \
-	pg15 audit-tamper sandbox
+	pg15 audit-tamper sandbox frameworks
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -80,6 +81,18 @@ guards: $(READY) ## Proof: each guard is needed, since without it a test fails
 
 audit-tamper: $(READY) ## Proof: each way of tampering with the history is found
 	@$(BIN)/python tests/tables/audit_tamper.py
+
+frameworks: $(READY) $(FRAMEWORKS)/.ready ## Proof: agents of three frameworks, killed and resumed
+	@$(BIN)/python tests/frameworks/run.py
+
+$(FRAMEWORKS)/.ready: examples/requirements.lock | $(READY)
+	@echo "Setting up $(FRAMEWORKS) for the examples, once…"
+	@test -x $(FRAMEWORKS)/bin/python || $(PYTHON) -m venv $(FRAMEWORKS)
+	@$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--requirement examples/requirements.lock
+	@$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
+		--editable clients/python
+	@touch $@
 
 pg15: $(READY) ## Proof: the database tests against PostgreSQL 15
 	@if [ ! -x $(PG15)/postgres ]; then \

@@ -44,7 +44,7 @@ _BARE: Final = "SELECT * FROM otel_traces WHERE TraceId = {trace:String}"
 _ONE: Final = """
 SELECT TraceId, toUUID(SpanAttributes['operation.id']) FROM otel_traces LIMIT 1
 """
-_BATCH: Final = 1_000_000
+_BATCH: Final = 250_000
 
 
 def fill(store: Store, spans: int) -> None:

@@ -192,6 +192,10 @@ class OperationType(Protocol):
         """JSON Schema of the parameters of one item."""
         ...
 
+    def major(self, money: Money) -> str:
+        """The amount for people, in major units: `49.99 EUR`. Pure."""
+        ...
+
     def check(self, raw: Mapping[str, Json]) -> Mapping[str, Json]:
         """Validate parameters and return their normal form. Pure.
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from uuid import UUID
 
+from ledger.errors import InvalidInput
 from ledger.model import Answer, Json, Operation, State, Subject
 
 
@@ -46,6 +47,16 @@ class NewAuthorization:
     owner: UUID | None = None
     """The worker that will send at once; `None` leaves it to any worker."""
     lease_s: float = 0
+
+    def __post_init__(self) -> None:
+        """Refuse times without a zone: they would mean another moment on another machine.
+
+        Raises:
+            InvalidInput: Naming the time.
+        """
+        for name in ("authorized_until", "resend_until"):
+            if getattr(self, name).tzinfo is None:
+                raise InvalidInput(f"{name} has no time zone; give one, e.g. 2027-01-01T00:00:00Z")
 
 
 @dataclass(frozen=True, slots=True)

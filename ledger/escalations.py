@@ -22,6 +22,9 @@ NEEDS_A_PERSON: Final = frozenset(
 """Reasons that never close by themselves. All others asked about doubt, and an answer of the
 provider settles them."""
 
+ABOUT_LOOKING: Final = ("PROVIDER_AUTH", "PROVIDER_UNREACHABLE", "TARGET_NOT_VISIBLE")
+"""Reasons of an account's question that a look-up which answers again settles."""
+
 
 @dataclass(frozen=True, slots=True)
 class Escalation:

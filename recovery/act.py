@@ -20,6 +20,9 @@ from recovery.observe import Sighting
 from recovery.sight import own_effects
 from recovery.version import CODE_VERSION
 
+MANY_UNSEEN: Final = 5
+"""How many operations whose targets are out of sight make one question for the account."""
+
 HOLD_S: Final = 300.0
 """How often an operation is looked at while its question is open."""
 
@@ -146,7 +149,7 @@ class Actor:
 
     async def _escalate(self, judged: Judged) -> None:
         operation, decision = judged.operation, judged.decision
-        if decision.scope is Scope.ACCOUNT:
+        if decision.scope is Scope.ACCOUNT or await self._unseen_everywhere(judged):
             await self._ledger.escalations.open_account(
                 operation.provider,
                 operation.subject.account,
@@ -163,6 +166,19 @@ class Actor:
             return
         write = _record(judged, check_s=max(judged.check_s, HOLD_S), escalated=True)
         await self._ask(write, judged, reasons)
+
+    async def _unseen_everywhere(self, judged: Judged) -> bool:
+        """Many targets at once out of sight: that is about the account, not about each of them."""
+        operation = judged.operation
+        if judged.decision.code != "TARGET_NOT_VISIBLE":
+            return False
+        row = await self._ledger.pool.row(
+            "count_unseen",
+            provider=operation.provider,
+            account=operation.subject.account,
+            most=MANY_UNSEEN,
+        )
+        return row is not None and row["found"] >= MANY_UNSEEN
 
     async def _ask(self, write: DecisionWrite, judged: Judged, reasons: list[str]) -> None:
         """Write a decision and put its question to a person, in one commit."""

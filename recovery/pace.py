@@ -16,6 +16,8 @@ JUST_AFTER_S: Final = 0.001
 LONGEST_TOLD_S: Final = 3600.0
 """Whatever the provider asks for, a look once an hour: an authorization or a window may end."""
 
+_HOLD: Final = Wait(300.0, 2, 3600.0, None)
+
 SPREAD: Final = 0.25
 """How far checks that were all told the same moment are spread, as a part of the pause."""
 
@@ -54,6 +56,12 @@ def pace(
         asked = replace(decision, action=Action.ESCALATE, code=decision.then, then=None)
         return Paced(asked, check_in_s, notify)
     return Paced(decision, min(check_in_s, wait.limit_s - waited_s + JUST_AFTER_S), notify)
+
+
+def hold_s(operation: Operation, decision: Decision) -> float:
+    """The next look while a question is open: less and less often, at least every hour."""
+    times = operation.decision_count if operation.decision == decision.code else 0
+    return interval_s(_HOLD, times)
 
 
 def _wait_of(code: str, waits: Waits) -> Wait:

@@ -26,7 +26,7 @@ from recovery.case import Action, Decision, Held
 from recovery.decide import TABLE_VERSION, decide
 from recovery.limits import Limits
 from recovery.observe import Sighting, observe
-from recovery.pace import pace
+from recovery.pace import hold_s, pace
 from recovery.version import CODE_VERSION
 from recovery.words import explain
 
@@ -122,7 +122,7 @@ class Recovery:
         case = assess(operation, sighting.look, sighting.world, sighting.at)
         decision = decide(case)
         if decision.action is not Action.WAIT:
-            return Judged(operation, case, sighting, decision, HOLD_S)
+            return Judged(operation, case, sighting, decision, hold_s(operation, decision))
         paced = pace(decision, operation, sighting.look, sighting.world, sighting.at)
         if paced.notify:
             _log.warning("%s has been waiting: %s", operation.id, decision.code)

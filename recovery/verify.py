@@ -10,7 +10,7 @@ from typing import Final
 
 from dispatcher.provider import Effect, OperationType, Trouble
 from ledger.errors import OutliveError, ProviderError
-from ledger.model import FINAL, Liveness, Operation, State
+from ledger.model import FINAL, Liveness, Money, Operation, State
 from ledger.postgres.ledger import Ledger
 from recovery.case import LIVE, Case, Held, Seen
 from recovery.dossier import window_ends_at
@@ -70,8 +70,9 @@ async def named_effect(
     if not found.subject_matches or found.money != operation.subject.money:
         where = "the same target" if found.subject_matches else "another target or mode"
         raise VerdictRefused(
-            f"{reference} is not this operation's effect: it is {found.money} on {where}, "
-            f"this operation is {operation.subject.money} on {operation.subject.object_id}"
+            f"{reference} is not this operation's effect: it is {_amount(kind, found.money)} on "
+            f"{where}, this operation is {_amount(kind, operation.subject.money)} on "
+            f"{operation.subject.object_id}"
         )
     if found.liveness is Liveness.DEAD:
         raise VerdictRefused(f"{reference} is {found.provider_status}: it had no effect")
@@ -184,3 +185,7 @@ def _not_asked(operation: Operation, trouble: Trouble) -> ProviderError:
         "try again",
         code="provider_unreachable",
     )
+
+
+def _amount(kind: OperationType, money: Money | None) -> str:
+    return "no amount" if money is None else kind.major(money)

@@ -18,6 +18,14 @@ _IF_NOTHING_LEFT: Final = (
 WORDS: Final = MappingProxyType(
     {
         # Who may act, and records that are closed.
+        "CANNOT_JUDGE": (
+            "Outlive's own code failed on this operation.",
+            "Nothing is sent; a person looks at it, and at the log.",
+        ),
+        "WINDOWS_CLOSING": (
+            "Operations in doubt are held back, and their key windows end soon.",
+            "A person decides whether the cap, the brake or the breaker gives way in time.",
+        ),
         "FENCED": (
             "Somebody else has taken the operation over, or something was learned since then.",
             "This worker stops here and writes nothing; the operation is judged anew.",

@@ -11,6 +11,7 @@ from sidecar import health
 from sidecar.checks import unknown_among
 from sidecar.health import Finding, Level
 from sidecar.inquiries import Inquiries
+from sidecar.notify.finding import of_messages
 from sidecar.settings import Settings
 from sidecar.wiring import Provider, System, open_ledger, open_system
 
@@ -50,6 +51,7 @@ async def _of_ledger(ledger: Ledger, settings: Settings) -> AsyncGenerator[Findi
     brakes = await ledger.switches.brakes()
     for finding in health.of_brakes(brakes, len(breakers), len(outages)):
         yield finding
+    yield of_messages(await ledger.outbox.standing())
     yield health.of_checkpoint(server.checkpoint_at, server.now, settings.checkpoint_every_s)
 
 

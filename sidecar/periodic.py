@@ -6,6 +6,7 @@ from typing import Final
 
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.outbox import Channel, Kind
+from recovery.closing import ask_about_closing_windows
 from sidecar.notify.addresses import Addresses
 from sidecar.notify.news import News
 from sidecar.notify.outbound import Carrier, Outbound
@@ -24,6 +25,7 @@ from sidecar.wiring import System
 from sidecar.worker import Periodic
 
 SOON_S: Final = 1.0
+CLOSING_S: Final = 600.0
 DAY_S: Final = 86_400.0
 MONTHS_AHEAD: Final = 3
 _EVERYWHERE: Final = ("0.0.0.0/0", "::/0")
@@ -53,6 +55,10 @@ async def open_periodic(system: System) -> AsyncGenerator[list[Periodic]]:
     async def remind() -> None:
         await ledger.outbox.page_again(every_s=settings.page_again_s)
 
+    async def closing() -> None:
+        for name in system.types.names:
+            await ask_about_closing_windows(ledger, system.types.get(name))
+
     async with AsyncExitStack() as stack:
         outbox = await _outbox(stack, ledger, settings, policy)
         yield [
@@ -61,6 +67,7 @@ async def open_periodic(system: System) -> AsyncGenerator[list[Periodic]]:
             Periodic("overtaken", SOON_S, Reproposing(ledger, system.types, proposer).run),
             Periodic("outbox", SOON_S, outbox.run),
             Periodic("reminders", min(60.0, settings.page_again_s), remind),
+            Periodic("closing windows", CLOSING_S, closing),
             Periodic("partitions", DAY_S, partitions),
             Periodic("telemetry", SOON_S, system.watch.work),
         ]

@@ -25,8 +25,9 @@ EXPIRES_IN_S: Final = 48 * 3_600.0
 """How long a proposal waits: people sleep."""
 AUTHORIZED_FOR_S: Final = 3_600.0
 """Life of an authorization for the first send; it is sent at once."""
-RESEND_FOR_S: Final = 23 * 3_600.0
-"""Life of an authorization for recovery's resends: the key's window."""
+RESEND_FOR_S: Final = AUTHORIZED_FOR_S + 23 * 3_600.0
+"""Life of an authorization for recovery's resends: to the end of the key's window, which begins
+with the first send."""
 
 
 @dataclass(frozen=True, slots=True)

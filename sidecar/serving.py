@@ -111,6 +111,7 @@ def bound_socket(host: str, port: int) -> socket.socket:
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
+        bound.listen(_BACKLOG)  # whoever comes before the loop does waits, and is not refused
     except OSError as error:
         bound.close()
         raise PortTaken(

@@ -8,7 +8,7 @@ from typing import Any
 
 from ledger.commands import Recording, Sending
 from ledger.errors import Stop
-from ledger.model import Attempt
+from ledger.model import Attempt, Outcome
 from ledger.postgres.connect import Connection
 from ledger.postgres.events import event, find_event
 from ledger.postgres.rows import answer_as_json
@@ -166,7 +166,10 @@ class RecordAnswer:
                     "answer": answer_as_json(wanted.answer),
                     "state": wanted.state.value,
                     "in_doubt": wanted.in_doubt,
-                    "reference": wanted.answer.reference,
+                    # What an unclear answer names is looked up, never taken for ours.
+                    "reference": wanted.answer.reference
+                    if wanted.answer.outcome is Outcome.ACCEPTED
+                    else None,
                     "provider_status": wanted.answer.provider_status,
                     "failure_code": wanted.failure_code,
                     "check_s": wanted.check_s,

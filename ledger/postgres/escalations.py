@@ -9,7 +9,7 @@ from uuid import UUID
 
 from ledger.commands import DecisionWrite
 from ledger.errors import OutliveError, StaleCase, StaleFence, Stop
-from ledger.escalations import NEEDS_A_PERSON, Escalation
+from ledger.escalations import ABOUT_LOOKING, NEEDS_A_PERSON, Escalation
 from ledger.ids import new_id
 from ledger.model import Json, Money
 from ledger.postgres.connect import Connection, Pool
@@ -171,7 +171,12 @@ class Escalations:
 
     async def close_account(self, provider: str, account: str) -> None:
         """The provider answers again: nobody needs to be asked about the account."""
-        await self._pool.rows("close_account_escalation", provider=provider, account=account)
+        await self._pool.rows(
+            "close_account_escalation",
+            provider=provider,
+            account=account,
+            settled=list(ABOUT_LOOKING),
+        )
 
     async def claim(self, escalation_id: UUID, *, by: str, for_s: float) -> datetime:
         """Say who is on it, until when.

@@ -1,6 +1,7 @@
 """Between rows and values: the only place that knows the columns' names on the way out."""
 
-from collections.abc import Mapping
+import logging
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import datetime
 from typing import Any
@@ -21,6 +22,7 @@ from ledger.model import (
 )
 
 Row = Mapping[str, Any]
+_log = logging.getLogger(__name__)
 
 
 def operation_of(row: Row) -> Operation:
@@ -73,7 +75,7 @@ def operation_of(row: Row) -> Operation:
         decision_count=row["decision_count"],
         watches=row["watches"],
         authorization=_authorization_of(row["auth"], row["revoked_at"]),
-        attempts=tuple(_attempt_of(attempt) for attempt in row["attempt_rows"]),
+        attempts=_attempts_of(row["attempt_rows"]),
     )
 
 
@@ -87,6 +89,17 @@ def _authorization_of(row: Row, revoked_at: datetime | None) -> Authorization:
         revoked_at=revoked_at,
         created_at=_time(row["created_at"]),
     )
+
+
+def _attempts_of(rows: Sequence[Row]) -> tuple[Attempt, ...]:
+    """The attempts that this code can read; recovery counts what is missing as ambiguous."""
+    read: list[Attempt] = []
+    for row in rows:
+        try:
+            read.append(_attempt_of(row))
+        except (ValueError, TypeError, KeyError):
+            _log.exception("attempt %s of %s can't be read", row["number"], row["operation_id"])
+    return tuple(read)
 
 
 def _attempt_of(row: Row) -> Attempt:

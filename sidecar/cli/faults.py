@@ -9,7 +9,16 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
-_SECRETS: Final = ("STRIPE_API_KEY", "OUTLIVE_STRIPE_API_KEY", "OUTLIVE_DATABASE_URL")
+_SECRETS: Final = (
+    "STRIPE_API_KEY",
+    "OUTLIVE_STRIPE_API_KEY",
+    "OUTLIVE_DATABASE_URL",
+    "OUTLIVE_STRIPE_WEBHOOK_SECRETS",
+    "OUTLIVE_RESUME_SECRET",
+    "OUTLIVE_WEBHOOK_SECRET",
+    "OUTLIVE_SLACK_TOKEN",
+    "OUTLIVE_SLACK_SIGNING_SECRET",
+)
 _HIDDEN: Final = "***"
 
 

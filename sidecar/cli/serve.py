@@ -45,7 +45,7 @@ def serve(cli: Cli, /, identity: str | None, host: str | None, port: int | None)
                 open_serving(system, this) as serving,
             ):
                 _on_signals(serving.stop)
-                await _tell(system, serving)
+                await _tell(system, serving, this)
                 await serve_with_heart(serving, system.passes(this), settings)
         click.echo("stopped in order")
 
@@ -81,7 +81,7 @@ async def _all_in_one(system: System, this: Worker) -> None:
         _on_signals(serving.stop)
         working = asyncio.create_task(worker.run(), name="worker")
         working.add_done_callback(lambda _: serving.stop())
-        await _tell(system, serving)
+        await _tell(system, serving, this)
         try:
             await serving.run()
         finally:
@@ -111,7 +111,7 @@ def _on_signals(stop: Callable[[], None]) -> None:
         loop.add_signal_handler(number, stop)
 
 
-async def _tell(system: System, serving: Serving) -> None:
+async def _tell(system: System, serving: Serving, this: Worker) -> None:
     settings = system.settings
     engine = "embedded" if settings.database_url is None else "OUTLIVE_DATABASE_URL"
     kind = "SANDBOX, no real money" if system.sandboxed else "real"
@@ -121,8 +121,8 @@ async def _tell(system: System, serving: Serving) -> None:
     where = settings.policy or "no file: every irreversible effect is for a person"
     click.echo(f"policy    version {policy.version}, {where}")
     click.echo(f"doors     {serving.url}/v1 (HTTP, see /openapi.json), {serving.url}/mcp (MCP)")
-    click.echo("          Ctrl-C or SIGTERM stops it in order")
     await _first_sign_in(serving)
+    click.echo(f"process   {this.identity} is working; Ctrl-C or SIGTERM stops it in order")
 
 
 async def _first_sign_in(serving: Serving) -> None:

@@ -14,6 +14,8 @@ GAUGES: Final = MappingProxyType(
         "escalations": "Questions that wait for a person.",
         "awaiting": "Proposals that wait for a decision.",
         "outbox_waiting": "Messages that have not left yet.",
+        "outbox_failing": "Of those: tried at least once, in vain.",
+        "outbox_oldest_s": "Age of the oldest of them, in seconds.",
         "workers": "Processes with a recent heartbeat.",
         "breakers": "Provider credentials that nothing is sent with for now.",
         "brakes": "Brakes that are on.",

@@ -157,7 +157,7 @@ def _given(field: Document) -> Document:
 def _answers(endpoint: Endpoint[Any, Any], names: Mapping[type[BaseModel], Document]) -> Document:
     answers: Document = {}
     for status, view in endpoint.answers.items():
-        answer: Document = {"description": _DESCRIBED.get(status, "Done.")}
+        answer: Document = {"description": _DESCRIBED.get(status, "Done."), **_told_by(status)}
         if view is not None:
             answer["content"] = {"application/json": {"schema": names[view]}}
         elif endpoint.text:
@@ -174,6 +174,24 @@ _DESCRIBED: Final = {
 }
 
 
+_HEADERS: Final[Mapping[int, Mapping[str, str]]] = {
+    202: {"Location": "Where to ask again.", "Retry-After": "After how many seconds."},
+    401: {"WWW-Authenticate": "The scheme: Bearer."},
+    405: {"Allow": "The methods that there are."},
+    429: {"Retry-After": "After how many seconds."},
+    503: {"Retry-After": "After how many seconds."},
+}
+
+
+def _told_by(status: int) -> Document:
+    """The headers that an answer of this status has."""
+    known = _HEADERS.get(status)
+    if known is None:
+        return {}
+    schema = {"type": "string"}
+    return {"headers": {n: {"description": told, "schema": schema} for n, told in known.items()}}
+
+
 def _refusals(endpoint: Endpoint[Any, Any], names: Mapping[type[BaseModel], Document]) -> Document:
     by_status: defaultdict[int, list[str]] = defaultdict(list)
     for code in codes_of(endpoint):
@@ -181,6 +199,7 @@ def _refusals(endpoint: Endpoint[Any, Any], names: Mapping[type[BaseModel], Docu
     return {
         str(status): {
             "description": f"Refused: {', '.join(codes)}.",
+            **_told_by(status),
             "content": {
                 MEDIA_TYPE: {
                     "schema": names[ProblemView],

@@ -106,7 +106,7 @@ def test_up_needs_nothing_and_says_what_is_sandboxed(tmp_path: Path, place: Plac
         place.patch.delenv(f"OUTLIVE_{name}")
     place.patch.delenv("STRIPE_API_KEY")
     home = tmp_path / "home"
-    with process("--home", str(home), "up", ready="SANDBOX is the provider") as up:
+    with process("--home", str(home), "up", "--port", "0", ready="SANDBOX is the provider") as up:
         assert up.stdout is not None
         assert any("is working" in line for line in up.stdout)
         assert place.outlive("--home", str(home), "ops").code == 0

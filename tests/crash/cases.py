@@ -215,7 +215,7 @@ def _gets_there(case: Case) -> bool:
 def _asks_at_once(case: Case) -> bool:
     """Whether the victim's second decision is a question: `ASKING` has its steps."""
     if case.kind is Kind.CANCEL:
-        return False
+        return case.world is World.LATE and case.send is Send.SAVED_500
     if case.world is World.HAND:
         return case.send in TOOK_EFFECT
     return case.world is World.LATE and case.send in _NEVER

@@ -46,10 +46,10 @@ def _result(one: Played | str) -> str:
 
 
 def _table(played: dict[Name, Played | str]) -> Table:
-    table = Table(title="Agents resumed by another process, with the decision from the ledger")
+    table = Table(title="Agents resumed by another process; effects are the provider's own count")
     for column in ("framework", "story", "suspended", "killed", "resumed"):
         table.add_column(column)
-    table.add_column("effects at provider", justify="right")
+    table.add_column("effects", justify="right")
     table.add_column("told to the model")
     table.add_column("result")
     for (framework, story), one in played.items():

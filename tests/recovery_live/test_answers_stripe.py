@@ -102,7 +102,6 @@ async def test_an_effect_that_comes_after_a_500_is_found(stripe_world: StripeWor
     assert await stripe_world.posts() == 1
 
 
-@pytest.mark.xfail(reason="`record_answer` takes the reference of an ambiguous answer for ours")
 async def test_another_refund_in_the_answer_is_not_taken_for_ours(
     stripe_world: StripeWorld,
 ) -> None:
@@ -226,7 +225,6 @@ async def test_a_subscription_that_somebody_else_cancelled_first_is_not_claimed(
     assert ended(await stripe_world.read(operation)) == (State.FAILED, "ALREADY_SO")
 
 
-@pytest.mark.xfail(reason="`classify` calls a 500 saved although the call has no key")
 async def test_a_cancellation_answered_500_is_repeated(stripe_world: StripeWorld) -> None:
     """No key, so no 500 is saved under it: the target is looked at, and asked for again."""
     operation = await cancelling(stripe_world)

@@ -206,7 +206,6 @@ async def test_a_type_that_nobody_knows_is_asked_about_and_can_be_given_up(
     assert await world.reasons(bad) == ()
 
 
-@pytest.mark.xfail(reason="`Ledger.claim` fails as a whole when one row can't be read")
 async def test_a_row_that_nobody_can_read_does_not_stop_its_neighbours(world: FakeWorld) -> None:
     """Something wrote an outcome that this code does not know."""
     world.provider.plan("ch_bad", NEVER_ARRIVED)

@@ -28,6 +28,8 @@ items_at_most = 5
 recipients_at_most = 5
 """
 """Three refunds alone would go by themselves: in a batch that repeats others, they must not."""
+LAST: Final = 41
+"""The last of those who paid just so much; from the next on, something is left afterwards."""
 ROUNDS_MOST: Final = 40
 
 
@@ -109,7 +111,12 @@ async def night(ledger_dsn: str, tmp_path: Path) -> AsyncGenerator[Night]:
                 reads_burst=5_000,
             )
         )
-        await house.control.seed(charges=[{"id": "ch_41", "amount": 5000, "currency": "usd"}])
+        await house.control.seed(
+            charges=[
+                {"id": f"ch_{n}", "amount": 5_000 if n == LAST else 9_000, "currency": "usd"}
+                for n in range(LAST, 61)
+            ]
+        )
         periodic = await stack.enter_async_context(open_periodic(house.system))
         yield Night(
             house,
@@ -197,18 +204,20 @@ async def test_a_world_that_changed_before_the_first_send_is_asked_about_again(
 
 
 async def test_once_some_have_left_only_the_overtaken_one_is_asked_about(night: Night) -> None:
-    """37 are refunded as approved; the one that still could be is put before a person alone."""
-    await night.suspend("evening", range(1, 39), call="a")
+    """37 are refunded as approved; the one whose charge was touched is asked about alone."""
+    await night.suspend("evening", range(20, 58), call="a")
     old = await night.waiting()
     await night.approve(old)
-    await night.house.control.refund_by_hand("ch_38", amount=1_000)
-    ledger = night.house.system.ledger
+    await night.house.control.refund_by_hand("ch_57", amount=1_000)
+    ledger, worker = night.house.system.ledger, night.house.passes._worker
     [first] = await ledger.operations([UUID(old["item_list"][0]["operation_id"])])
-    claimed = await ledger.claim_one(
-        first.id, night.house.passes._worker, case_version=first.case_version, lease_s=90
-    )
-    await night.house.system.dispatcher(night.house.passes._worker).dispatch(claimed)
+    held = await ledger.claim_one(first.id, worker, case_version=first.case_version, lease_s=90)
+    await night.house.system.dispatcher(worker).dispatch(held)
     await night.work()
-    assert await night.refunded() == Counter({f"ch_{n}": 1 for n in range(1, 38)})
-    listed = (await night.person.get("/v1/proposals", params={"state": "awaiting"})).json()
-    assert listed["proposals"] == []  # 50.00 of it can't be given back any more: nothing to ask
+    assert await night.refunded() == Counter({f"ch_{n}": 1 for n in range(20, 57)})
+
+    new = await night.waiting()
+    assert [item["target"].rpartition("/")[2] for item in new["item_list"]] == ["ch_57"]
+    await night.approve(new)
+    await night.work()
+    assert await night.refunded() == Counter({f"ch_{n}": 1 for n in range(20, 58)})

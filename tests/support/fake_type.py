@@ -29,6 +29,10 @@ class FakeType:
         self.capabilities = capabilities
         self.world = provider
 
+    def major(self, money: Money) -> str:
+        """Two decimals for everything."""
+        return f"{money.amount_minor / 100:.2f} {money.currency.upper()}"
+
     def check(self, raw: Mapping[str, Json]) -> Mapping[str, Json]:
         """Take parameters as they are."""
         return raw

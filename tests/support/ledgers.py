@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator, Sequence
 from contextlib import asynccontextmanager
-from datetime import timedelta
+from datetime import datetime, timedelta
 from uuid import UUID, uuid4
 
 import pytest
@@ -70,6 +70,7 @@ async def authorize(
     valid: timedelta = timedelta(hours=1),
     resend: timedelta = timedelta(hours=23),
     owner: UUID | None = None,
+    until: datetime | None = None,
 ) -> Authorized:
     """Authorize items as one batch."""
     now = await ledger.now()
@@ -85,7 +86,7 @@ async def authorize(
             input_digest=digest(body),
             decided_by="person:amaia",
             reason="test",
-            authorized_until=now + valid,
+            authorized_until=until or now + valid,
             resend_until=now + resend,
             operations=items,
             owner=owner,

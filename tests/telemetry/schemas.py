@@ -21,17 +21,28 @@ from telemetry.errors import UnsupportedSchema
 from telemetry.evidence import Evidence
 from tests.support.postgres import FAST, binaries_under_test, named, new_database, new_home
 from tests.support.world import FakeWorld, fake_world
+from tests.telemetry.otlp_receiver import otlp_receiver, send
 from tests.telemetry.report import Line, finish
 from tests.telemetry.story import Story, crash
 from tests.telemetry.variants import VARIANTS, make
 
 
-async def timeline(world: FakeWorld, story: Story, url: str) -> dict[str, Any]:
-    """Fill the tables, and read them."""
+def fill(story: Story, url: str) -> None:
+    """Write with our own exporter."""
     writer = ClickHouse(lambda: connect(url))
     writer.insert_spans(story.spans)
     writer.insert_records(story.records)
     writer.close()
+
+
+def fill_through_otlp(story: Story, url: str) -> None:
+    """Write through a receiver that is not ours."""
+    with otlp_receiver(url) as address, connect(url) as store:
+        send(story, address, store)
+
+
+async def timeline(world: FakeWorld, story: Story, url: str) -> dict[str, Any]:
+    """Read what is there."""
     evidence = Evidence(world.ledger, connect=lambda: connect(url), langfuse=None)
     return (await evidence.evidence(story.operation.id)).as_json()
 
@@ -45,12 +56,19 @@ async def run(dsn: str, server: str, folder: Path) -> list[Line]:
         for name, title in VARIANTS.items():
             url = _database(server, name)
             make(url, name)
+            fill(story, url)
             seen = await timeline(world, story, url)
             first = first or seen
             with connect(url) as store:
                 known = detect(store).name
             told = f"read as “{known}”: {len(seen['entries'])} entries, {len(seen['gaps'])} gaps"
             lines.append(Line(name, seen == first and known == title, told))
+        url = _database(server, "through_otlp")
+        make(url, "collector")
+        await asyncio.to_thread(fill_through_otlp, story, url)
+        seen = await timeline(world, story, url)
+        told = f"{len(seen['entries'])} entries, {len(seen['gaps'])} gaps"
+        lines.append(Line("through an OTLP receiver", seen == first, told))
     url = _database(server, "json")
     make(url, "json")
     with connect(url) as store:

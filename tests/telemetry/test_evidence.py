@@ -21,6 +21,7 @@ from telemetry.outbox import Outbox
 from telemetry.timeline import Found, Source, Timeline, merge
 from telemetry.tree import render
 from tests.support.world import FakeWorld, fake_world
+from tests.telemetry.schemas import fill, fill_through_otlp
 from tests.telemetry.story import AGENT_TRACE, Story, crash
 from tests.telemetry.variants import VARIANTS, make
 
@@ -45,14 +46,6 @@ def store(clickhouse_url: str) -> Iterator[Store]:
         yield opened
 
 
-def fill(url: str, story: Story) -> None:
-    """Write what the processes exported and left."""
-    writer = ClickHouse(lambda: connect(url))
-    writer.insert_spans(story.spans)
-    writer.insert_records(story.records)
-    writer.close()
-
-
 def gathered(world: FakeWorld, url: str) -> Evidence:
     """Evidence from the ledger and this trace store."""
     return Evidence(world.ledger, connect=lambda: connect(url), langfuse=None)
@@ -67,7 +60,7 @@ async def test_the_hole_of_a_killed_process_is_named(
     world: FakeWorld, story: Story, clickhouse_url: str
 ) -> None:
     """The agent's trace, the started record, the hole, the recovery linked to it, the decision."""
-    fill(clickhouse_url, story)
+    fill(story, clickhouse_url)
     timeline = await gathered(world, clickhouse_url).evidence(story.operation.id)
     assert codes(timeline) == {("no_outcome", 1), ("process_lost", 1)}
     assert "no span for attempt 1: the process was lost" in render(timeline)
@@ -90,11 +83,23 @@ async def test_every_shape_gives_the_same_timeline(
     """The tables of the collector and of ClickStack, old and new, are read alike."""
     del tmp_path
     make(clickhouse_url, name)
-    fill(clickhouse_url, story)
+    fill(story, clickhouse_url)
     timeline = await gathered(world, clickhouse_url).evidence(story.operation.id)
     spans = [entry for entry in timeline.entries if entry.source is Source.TRACES]
     assert len(spans) == len(story.spans)
     assert len([e for e in timeline.entries if e.source is Source.LOGS]) == 1
+    assert codes(timeline) == {("no_outcome", 1), ("process_lost", 1)}
+
+
+async def test_what_a_foreign_receiver_wrote_is_read_alike(
+    world: FakeWorld, story: Story, clickhouse_url: str
+) -> None:
+    """Spans and records over OTLP, through a receiver that is not ours."""
+    make(clickhouse_url, "collector")
+    await asyncio.to_thread(fill_through_otlp, story, clickhouse_url)
+    timeline = await gathered(world, clickhouse_url).evidence(story.operation.id)
+    spans = [entry for entry in timeline.entries if entry.source is Source.TRACES]
+    assert len(spans) == len(story.spans)
     assert codes(timeline) == {("no_outcome", 1), ("process_lost", 1)}
 
 
@@ -114,9 +119,9 @@ async def test_what_was_delivered_twice_counts_once(
     world: FakeWorld, story: Story, clickhouse_url: str
 ) -> None:
     """At least once is once on the timeline."""
-    fill(clickhouse_url, story)
+    fill(story, clickhouse_url)
     once = await gathered(world, clickhouse_url).evidence(story.operation.id)
-    fill(clickhouse_url, story)
+    fill(story, clickhouse_url)
     twice = await gathered(world, clickhouse_url).evidence(story.operation.id)
     assert twice.entries == once.entries
 
@@ -152,7 +157,7 @@ async def test_without_the_ledger_the_copy_of_its_history_is_shown(
     world: FakeWorld, story: Story, clickhouse_url: str
 ) -> None:
     """PostgreSQL is away: facts, spans and records are found by the operation's id alone."""
-    fill(clickhouse_url, story)
+    fill(story, clickhouse_url)
     writer = ClickHouse(lambda: connect(clickhouse_url))
     await Outbox(world.ledger, writer, story.operation.id).ship()
     writer.close()

@@ -21,12 +21,13 @@ from dispatcher.providers.stripe.api import StripeApi
 from dispatcher.providers.stripe.classify import classify
 from dispatcher.providers.stripe.fingerprint import fingerprint
 from dispatcher.providers.stripe.heard import Heard
+from dispatcher.providers.stripe.money import major
 from dispatcher.providers.stripe.parameters import Parameters, checked, normal, schema
 from dispatcher.providers.stripe.reading import NotSeen
 from dispatcher.providers.stripe.request import BadEnvelope, StoredRequest, unpack
 from ledger.canonical import digest_of_bytes
 from ledger.errors import ProviderError
-from ledger.model import Answer, Json, Marker, Operation, Outcome, Subject
+from ledger.model import Answer, Json, Marker, Money, Operation, Outcome, Subject
 
 METADATA: Final = ("outlive_ledger", "outlive_epoch", "outlive_operation")
 """The keys under which our marker travels. Source: https://docs.stripe.com/api/metadata"""
@@ -75,6 +76,10 @@ class StripeType(ABC):
     def parameters_schema(self) -> Mapping[str, Json]:
         """JSON Schema of the parameters of one item."""
         return schema(self.parameters)
+
+    def major(self, money: Money) -> str:
+        """The amount for people, by Stripe's own table of decimals."""
+        return major(money)
 
     def check(self, raw: Mapping[str, Json]) -> Mapping[str, Json]:
         """Validate parameters and return their normal form.

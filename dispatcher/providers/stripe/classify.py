@@ -37,7 +37,7 @@ def classify(  # noqa: PLR0911  one return a row of the table
     if not heard.left:
         return replace(answer, outcome=Outcome.NOT_SENT)
     if problem.kind in {"transport", "unreadable"}:
-        return replace(answer, saved_500=_saved_500(heard))
+        return replace(answer, saved_500=keyed and _saved_500(heard))
     match heard.status:
         case 400:
             return _bad_request(answer, heard, problem, keyed=keyed)
@@ -52,7 +52,7 @@ def classify(  # noqa: PLR0911  one return a row of the table
         case 409:
             return replace(answer, in_use=problem.code == "idempotency_key_in_use")
         case _:
-            return replace(answer, saved_500=_saved_500(heard))
+            return replace(answer, saved_500=keyed and _saved_500(heard))
 
 
 def answer_of(heard: Heard, problem: Problem | None = None) -> Answer:
