@@ -77,7 +77,7 @@ bad-input: $(READY) ## Proof: what bad input gets
 	@$(BIN)/python tests/tables/run.py bad-input
 
 guards: $(READY) ## Proof: each guard is needed, since without it a test fails
-	@$(BIN)/python tests/tables/run.py guards
+	@$(BIN)/python tests/guards/run.py
 
 audit-tamper: $(READY) ## Proof: each way of tampering with the history is found
 	@$(BIN)/python tests/tables/audit_tamper.py

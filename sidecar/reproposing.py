@@ -55,12 +55,13 @@ class Reproposing:
         due = await self._items.due(limit=AT_ONCE)
         for one in due:
             try:
-                await self._handle(one)
+                await self.handle(one)
             except OutliveError as error:
                 _log.warning("%s is asked for again later: %s", one.proposal_id, error)
         return len(due)
 
-    async def _handle(self, one: Overtaken) -> None:
+    async def handle(self, one: Overtaken) -> None:
+        """Bring one proposal a step on; whatever was done before is not done again."""
         if not one.some_left and one.some_may_leave:
             if not one.revoked:
                 await self._ledger.revoke(

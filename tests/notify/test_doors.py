@@ -1,6 +1,7 @@
 """Slack's door over HTTP, and what `outlive doctor` says about messages."""
 
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -26,7 +27,7 @@ async def known(house: House) -> None:
 
 async def test_a_press_decides_over_http(ledger_dsn: str, tmp_path: Path) -> None:
     """Signed: 200 and decided. Not signed by Slack: refused, and nothing happens."""
-    settings = {"slack_signing_secret": SecretStr(SIGNING)}
+    settings: dict[str, Any] = {"slack_signing_secret": SecretStr(SIGNING)}
     async with house_at(ledger_dsn, tmp_path / "home", **settings) as house:
         await known(house)
         agent, slack = await house.as_(Role.AGENT), await house.client()

@@ -158,7 +158,7 @@ def texts(blocks: list[Mapping[str, Any]]) -> str:
 
 
 async def test_a_card_says_what_would_happen(slack: Slack) -> None:
-    """Title with the money, each row, the agent's words as such, buttons that name what was read."""
+    """Title with the money, each row, and buttons that name what was read."""
     proposal = await card(slack)
     [(method, body)] = slack.calls
     assert (method, body["channel"]) == ("chat.postMessage", "C1")

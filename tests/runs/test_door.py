@@ -81,7 +81,7 @@ async def reject(house: House) -> None:
 async def test_from_suspension_to_resumption(ledger_dsn: str, tmp_path: Path) -> None:
     """Suspended, rejected, called back with a signature, claimed once, gone on."""
     async with receiving() as receiver:
-        settings = {
+        settings: dict[str, Any] = {
             "resume_hosts": receiver.url,
             "resume_networks": "127.0.0.0/8",
             "resume_secret": SecretStr(SECRET),
@@ -158,7 +158,9 @@ async def test_runs_are_listed_in_pages(agents: list[httpx.AsyncClient]) -> None
     keys: list[str] = []
     cursor: str | None = None
     while True:
-        params = {"limit": 2} if cursor is None else {"limit": 2, "cursor": cursor}
+        params: dict[str, str | int] = {"limit": 2}
+        if cursor is not None:
+            params["cursor"] = cursor
         page = (await agents[0].get("/v1/runs", params=params)).json()
         keys += [run["run_key"] for run in page["runs"]]
         cursor = page["cursor"]

@@ -178,5 +178,5 @@ async def test_two_passes_at_once_ask_once(bureau: Bureau) -> None:
     await me.step()
     [one] = await OvertakenItems(bureau.ledger.pool).due(limit=9)
     for _ in range(2):
-        await Reproposing(bureau.ledger, bureau.types, bureau.proposer())._handle(one)
+        await Reproposing(bureau.ledger, bureau.types, bureau.proposer()).handle(one)
     assert len(await bureau.awaiting()) == 1

@@ -10,7 +10,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
-from tests.support.proving import prove  # noqa: E402  after the path
+from tests.support.proving import prove
 
 if __name__ == "__main__":
     sys.exit(

@@ -11,10 +11,12 @@ from uuid import UUID
 import httpx
 import pytest
 
+from ledger.commands import Worker
+from ledger.ids import new_id
 from sidecar.periodic import open_periodic
 from sidecar.roles import Role
 from sidecar.worker import Periodic
-from tests.support.house import House, house_at
+from tests.support.house import House, house_at, read
 
 AMOUNT_MINOR: Final = 5_000
 """What each customer paid, and gets back: the provider refuses a second refund even to look at."""
@@ -55,19 +57,19 @@ class Night:
         body = {"run_key": run_key, "checkpoint": {"plan": call}, "steps_used": 7, "calls": calls}
         answer = await self.agent.post("/v1/runs", json=body)
         assert answer.status_code == 201, answer.text
-        return answer.json()
+        run: dict[str, Any] = answer.json()
+        return run
 
     async def waiting(self) -> dict[str, Any]:
         """The one proposal that waits for a person, in full."""
         listed = (await self.person.get("/v1/proposals", params={"state": "awaiting"})).json()
         [line] = listed["proposals"]
-        answer = await self.person.get(f"/v1/proposals/{line['id']}")
-        return answer.json()
+        return await read(self.person, line["id"])
 
     async def approve(self, proposal: dict[str, Any]) -> None:
         """A person says yes to what they read."""
-        read = {"version": proposal["version"], "digest": proposal["digest"]}
-        answer = await self.person.post(f"/v1/proposals/{proposal['id']}/approve", json=read)
+        named = {"version": proposal["version"], "digest": proposal["digest"]}
+        answer = await self.person.post(f"/v1/proposals/{proposal['id']}/approve", json=named)
         assert answer.status_code == 200, answer.text
 
     async def work(self) -> None:
@@ -92,7 +94,8 @@ class Night:
         await self.periodic["runs"].run()
         answer = await self.agent.post(f"/v1/runs/{run['id']}/claim", json={"by": "next"})
         assert answer.status_code == 200, answer.text
-        return answer.json()
+        claimed: dict[str, Any] = answer.json()
+        return claimed
 
 
 def _ours(effect: dict[str, Any]) -> bool:
@@ -209,7 +212,7 @@ async def test_once_some_have_left_only_the_overtaken_one_is_asked_about(night: 
     old = await night.waiting()
     await night.approve(old)
     await night.house.control.refund_by_hand("ch_57", amount=1_000)
-    ledger, worker = night.house.system.ledger, night.house.passes._worker
+    ledger, worker = night.house.system.ledger, Worker(new_id(), "early", "there", 3)
     [first] = await ledger.operations([UUID(old["item_list"][0]["operation_id"])])
     held = await ledger.claim_one(first.id, worker, case_version=first.case_version, lease_s=90)
     await night.house.system.dispatcher(worker).dispatch(held)

@@ -64,7 +64,6 @@ class Worded(FakeType):
     """A kind of effect that can be put before people."""
 
     words = Words("Refund", "customer", "customers", None, "Costs money.")
-    parameters_schema: Mapping[str, Any] = {"type": "object"}
 
     def __init__(self, name: str, capabilities: Capabilities, provider: FakeProvider) -> None:
         super().__init__(name, capabilities, provider)

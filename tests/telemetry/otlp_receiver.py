@@ -13,6 +13,8 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import urlsplit
 
+from opentelemetry.sdk.trace.export import SpanExporter
+
 from telemetry.clickhouse.client import Store
 from telemetry.otlp import CollectorLogs, collector_spans
 from tests.telemetry.story import Story
@@ -49,7 +51,7 @@ def otlp_receiver(clickhouse_url: str) -> Generator[str]:
 
 def send(story: Story, url: str, store: Store) -> None:
     """Send spans and records as a process would, and wait until they are stored."""
-    exporter = collector_spans(url, {}, 5)
+    exporter: SpanExporter = collector_spans(url, {}, 5)
     exporter.export(story.spans)
     exporter.shutdown()
     CollectorLogs(url, {}, 5).insert_records(story.records)
