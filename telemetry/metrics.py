@@ -4,11 +4,14 @@ https://prometheus.io/docs/instrumenting/exposition_formats/
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from opentelemetry.sdk.metrics.export import InMemoryMetricReader, NumberDataPoint
+from prometheus_client import CollectorRegistry, generate_latest
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
 
 from ledger.postgres.ledger import Ledger
 from telemetry.outbox import Lag
@@ -21,7 +24,7 @@ _LABELS: Final = {
 """What the second label of a figure is called; the others have none."""
 _HELP: Final = {
     "outlive_operations_live": "Operations that are not final, or stand before a person.",
-    "outlive_in_doubt": "Operations that were sent, and nobody knows yet whether they took effect.",
+    "outlive_operations_in_doubt": "Sent, and nobody knows yet whether they took effect.",
     "outlive_in_doubt_minor": "Their money, in the currency's minor unit.",
     "outlive_in_doubt_oldest_seconds": "How long the oldest of them has been in doubt.",
     "outlive_orphans": "Operations in doubt that no living worker holds.",
@@ -89,27 +92,27 @@ def of_counters(reader: InMemoryMetricReader) -> list[Figure]:
 
 def exposition(figures: Iterable[Figure]) -> str:
     """The text that `/metrics` answers."""
-    lines: list[str] = []
-    ordered = sorted(figures, key=lambda figure: (figure.name, sorted(figure.labels.items())))
-    for name in dict.fromkeys(figure.name for figure in ordered):
-        if name in _HELP:
-            lines.append(f"# HELP {name} {_HELP[name]}")
-        lines.append(f"# TYPE {name} {'counter' if name.endswith('_total') else 'gauge'}")
-        lines += [_line(figure) for figure in ordered if figure.name == name]
-    return "\n".join([*lines, ""])
+    registry = CollectorRegistry()
+    registry.register(_Given(list(figures)))
+    return generate_latest(registry).decode()
 
 
-def _line(figure: Figure) -> str:
-    labels = ",".join(f'{key}="{_quoted(value)}"' for key, value in sorted(figure.labels.items()))
-    return (
-        f"{figure.name}{{{labels}}} {figure.value:.12g}"
-        if labels
-        else (f"{figure.name} {figure.value:.12g}")
-    )
+class _Given(Collector):
+    """Figures that are known already, as families."""
 
+    def __init__(self, figures: Sequence[Figure]) -> None:
+        self._figures = figures
 
-def _quoted(value: str) -> str:
-    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+    def collect(self) -> Iterable[Metric]:
+        """One family a name."""
+        for name in sorted({figure.name for figure in self._figures}):
+            same = [figure for figure in self._figures if figure.name == name]
+            kind = CounterMetricFamily if name.endswith("_total") else GaugeMetricFamily
+            labels = sorted({key for figure in same for key in figure.labels})
+            family = kind(name, _HELP.get(name, "Counted since the start."), labels=labels)
+            for figure in same:
+                family.add_metric([figure.labels.get(key, "") for key in labels], figure.value)
+            yield family
 
 
 def _plain(name: str) -> str:

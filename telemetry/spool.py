@@ -70,10 +70,12 @@ class Spool:
     def _new_file(self) -> FileIO:
         self.folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         self._turn += 1
-        name = f"{os.getpid()}-{os.urandom(4).hex()}-{self._turn:06}{_OPEN}"
+        draft = self.folder / f"{os.getpid()}-{os.urandom(4).hex()}-{self._turn:06}"
         flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        file = FileIO(os.open(self.folder / name, flags, 0o600), "a")
+        file = FileIO(os.open(draft, flags, 0o600), "a")
         fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Named only once it is locked: nobody may take it for the file of a dead process.
+        draft.rename(draft.with_name(draft.name + _OPEN))
         return file
 
     def _close(self) -> None:

@@ -1,6 +1,8 @@
 """A model that follows a script: it asks for two refunds, then tells what came of them."""
 
 import json
+import os
+import time
 from typing import Any
 
 from langchain_core.language_models import BaseChatModel
@@ -33,6 +35,9 @@ class FakeModel(BaseChatModel):
                 ],
             )
         else:
+            if os.environ.get("FAKE_MODEL_HANGS"):  # for the tests: here it can be killed
+                print("hangs here", flush=True)
+                time.sleep(3_600)
             told = [
                 json.loads(str(r.content))["status"] for r in results if r.name != "look_up_order"
             ]

@@ -1,6 +1,8 @@
 """A model that follows a script: it asks for two refunds, then tells what came of them."""
 
 import json
+import os
+import time
 
 from agents.testing import ModelCall, ModelStep, ScriptedModel, assistant_message, function_call
 
@@ -24,6 +26,9 @@ def _follow(call: ModelCall) -> ModelStep:
                 function_call("stripe_refund", {"charge": "ch_2", **REFUND}, call_id="call_3"),
             ]
         )
+    if os.environ.get("FAKE_MODEL_HANGS"):  # for the tests: here it can be killed
+        print("hangs here", flush=True)
+        time.sleep(3_600)
     told = [json.loads(results[call_id])["status"] for call_id in ("call_2", "call_3")]
     return ModelStep([assistant_message(", ".join(told))])
 

@@ -1,5 +1,8 @@
 """A model that follows a script: it asks for two refunds, then tells what came of them."""
 
+import os
+import time
+
 from pydantic_ai.messages import (
     ModelMessage,
     ModelResponse,
@@ -24,6 +27,9 @@ def _follow(messages: list[ModelMessage], _info: AgentInfo) -> ModelResponse:
                 ToolCallPart("stripe_refund", {"charge": "ch_2", **REFUND}, "call_3"),
             ]
         )
+    if os.environ.get("FAKE_MODEL_HANGS"):  # for the tests: here it can be killed
+        print("hangs here", flush=True)
+        time.sleep(3_600)
     told = [
         part.model_response_object()["status"]
         for part in results

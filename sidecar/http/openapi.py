@@ -119,7 +119,7 @@ def _headers(endpoint: Endpoint[Any, Any]) -> Iterable[Document]:
             "in": "header",
             "required": False,
             "description": told,
-            "schema": {"type": "string", "minLength": 1, "maxLength": 200},
+            "schema": {"type": "string"},
         }
         for name, told in endpoint.headers.items()
     )

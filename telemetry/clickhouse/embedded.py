@@ -21,6 +21,7 @@ from io import FileIO
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
+from urllib.parse import urlsplit
 
 import psutil
 
@@ -171,8 +172,8 @@ def _address(folder: Path) -> str | None:
 
 
 def _start(folder: Path, module: Path, lock: FileIO, deadline: float) -> Embedded:
+    port = _free_port(_last_port(folder))
     (folder / "address.json").unlink(missing_ok=True)
-    port = _free_port()
     config = _CONFIG.format(port=port, memory_bytes=_MEMORY_MAX_BYTES)
     (folder / "config.xml").write_text(config, encoding="utf-8")
     log = folder / "clickhouse.log"
@@ -207,8 +208,21 @@ def _publish(folder: Path, url: str) -> None:
     fresh.replace(folder / "address.json")
 
 
-def _free_port() -> int:
+def _last_port(folder: Path) -> int:
+    """The port of the last time, so that guests find the next server; 0: none."""
+    try:
+        return urlsplit(str(json.loads((folder / "address.json").read_text())["url"])).port or 0
+    except (OSError, ValueError, KeyError):
+        return 0
+
+
+def _free_port(wanted: int) -> int:
+    """This port, or any if it is taken."""
     with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            probe.bind(("127.0.0.1", wanted))
+        except OSError:
+            return _free_port(0)
         port: int = probe.getsockname()[1]
         return port

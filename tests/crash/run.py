@@ -26,6 +26,8 @@ from tests.crash.report import print_table, story, summary
 
 SEED = 1
 PAIRWISE = 60
+WIDTH = 130
+"""Of the table where nobody's terminal limits it."""
 
 Heard = Callable[[Verdict], None]
 
@@ -71,7 +73,8 @@ def main() -> int:
     parser.add_argument("--jobs", type=int, default=2 * (os.cpu_count() or 1), help="lanes")
     parser.add_argument("--json", action="store_true", help="for programs")
     options = parser.parse_args()
-    console = Console(stderr=options.json)
+    shown = sys.stderr if options.json else sys.stdout
+    console = Console(file=shown, width=None if shown.isatty() else WIDTH)
     cases = _chosen(options)
     share = share_of_pairs(cases, every())
     console.print(

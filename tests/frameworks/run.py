@@ -23,6 +23,9 @@ from tests.frameworks.stage import PYTHON, stage_at
 from tests.frameworks.stories import EXAMPLES, STORIES, Played
 from tests.support.postgres import FAST, named, new_database, new_home
 
+WIDTH = 110
+"""Of the table, where nobody looks at it in a terminal."""
+
 Name = tuple[str, str]
 
 
@@ -78,7 +81,7 @@ def main() -> int:
         for story in STORIES
         if options.only in {None, framework} and options.story in {None, story}
     ]
-    console = Console(stderr=options.json)
+    console = Console(stderr=options.json, width=None if sys.stdout.isatty() else WIDTH)
     with new_home() as home, acquire(home, settings=FAST) as engine:
         admin = named(engine.server.dsn, "postgres")
         played = asyncio.run(play(admin, names, console))

@@ -68,7 +68,7 @@ class Stage:
     token: str
     person: httpx.AsyncClient
 
-    async def agent(self, example: str, *arguments: str) -> Agent:
+    async def agent(self, example: str, *arguments: str, **settings: str) -> Agent:
         """Start an agent's process."""
         environment = {
             **os.environ,
@@ -76,6 +76,7 @@ class Stage:
             "OUTLIVE_URL": self.house.url,
             "OUTLIVE_TOKEN": self.token,
             "CHECKPOINTS": str(self.folder / "checkpoints.sqlite"),
+            **settings,
         }
         process = await asyncio.create_subprocess_exec(
             *(str(PYTHON), "agent.py", *arguments),

@@ -63,15 +63,16 @@ async def rejected(stage: Stage, example: str) -> Played:
     return await _resumed(stage, example, left, effects=0, told="rejected")
 
 
-async def claimer_dies(stage: Stage, example: str) -> Played:
-    """Whoever claims first is never heard of again; the next one goes on, once."""
+async def killed_again(stage: Stage, example: str) -> Played:
+    """The next one is killed as well, with the results in its model's hands; a third goes on."""
     left = await _suspended(stage, example)
     await stage.decide("approve")
     await stage.ready(left.run_id)
-    async with stage.client() as dead:
-        await dead.claim(left.run_id, by="dead", lease_s=CLAIM_S)
+    second = await stage.agent(example, "resume", FAKE_MODEL_HANGS="1")
+    await second.says("hangs")
+    again = Left(left.run_id, killed=await second.kill() and left.killed)
     await stage.later(CLAIM_S + 1)
-    return await _resumed(stage, example, left, effects=2, told="executed")
+    return await _resumed(stage, example, again, effects=2, told="executed")
 
 
 async def two_resume(stage: Stage, example: str) -> Played:
@@ -98,7 +99,7 @@ STORIES: Final[Mapping[str, Callable[[Stage, str], Awaitable[Played]]]] = Mappin
     {
         "approved": approved,
         "rejected": rejected,
-        "claimer dies": claimer_dies,
+        "killed again": killed_again,
         "two resume": two_resume,
     }
 )

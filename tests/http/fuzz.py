@@ -169,7 +169,8 @@ def _ask(case: Any, world: World, row: Row, draw: Random, *, bent: bool) -> None
 
 def _aim(case: Any, world: World, draw: Random, *, bent: bool) -> bool:
     """Name what exists, so that more than the first check is reached; whether it was changed."""
-    changed = False
+    # An empty value is not sent at all, so that nothing is bent after all.
+    changed = any(value in (None, [], {}) for value in case.query.values())
     if str(case.query.get("wait", "")).isdigit():
         case.query["wait"] = 0  # nobody decides here
     known = next((ids for path, ids in world.ids.items() if case.path.startswith(path)), None)

@@ -2,10 +2,12 @@
 
 import importlib.util
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import psutil
 import pytest
@@ -52,6 +54,22 @@ def test_a_second_process_is_a_guest(home: Path) -> None:
             assert guest.url == owner.url
         with connect(owner.url) as store:
             assert store.rows("SELECT 1")[0][0] == 1
+
+
+def test_the_next_server_has_the_same_address(home: Path) -> None:
+    """A guest finds the server again that another process has started anew."""
+    with acquire(home) as engine:
+        before = engine.url
+    with acquire(home) as engine:
+        assert engine.url == before
+
+
+def test_a_taken_port_is_left_alone(home: Path) -> None:
+    """Somebody else listens where it was the last time."""
+    with acquire(home) as engine:
+        port = urlsplit(engine.url).port
+    with socket.create_server(("127.0.0.1", port or 0)), acquire(home) as engine:
+        assert urlsplit(engine.url).port != port
 
 
 def test_only_this_machine_can_reach_it(home: Path) -> None:

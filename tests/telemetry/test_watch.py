@@ -38,7 +38,7 @@ async def test_one_send_is_found_again_from_every_source(world: FakeWorld, home:
         await (await traced(world, watch.tracing)).step()
         await watch.work()
         text = exposition(await watch.figures())
-        assert "outlive_facts_waiting 0" in text
+        assert "outlive_facts_waiting 0.0" in text
         assert "outlive_attempts_total{" in text
     async with open_watch(
         settings, world.ledger, home=home, instance="reader", embedded=True

@@ -8,7 +8,7 @@ WITH live AS MATERIALIZED (
 SELECT 'outlive_operations_live' AS name, type, state AS label, count(*)::double precision AS value
   FROM live GROUP BY type, state
 UNION ALL
-SELECT 'outlive_in_doubt', type, '', count(*) FROM live WHERE in_doubt GROUP BY type
+SELECT 'outlive_operations_in_doubt', type, '', count(*) FROM live WHERE in_doubt GROUP BY type
 UNION ALL
 SELECT 'outlive_in_doubt_minor', type, currency, sum(amount_minor) FROM live
  WHERE in_doubt AND currency IS NOT NULL GROUP BY type, currency
