@@ -63,9 +63,7 @@ class BeginAttempt:
             }
             for i, item in enumerate(items)
         ]
-        async with connection.pipeline():  # one round trip, one transaction, two snapshots
-            await connection.execute(sql("lock_targets"), {"ids": [row["id"] for row in rows]})
-            cursor = await connection.execute(sql("begin_attempt"), {"rows": json.dumps(rows)})
+        cursor = await connection.execute(sql("begin_attempt"), {"rows": json.dumps(rows)})
         told = await cursor.fetchall()
         return [
             Stop(row["stop"]) if row["stop"] else _attempt(item.sending, row)

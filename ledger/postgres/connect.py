@@ -24,20 +24,8 @@ _SESSION: Final = (
 )
 _WRITER_SESSION: Final = _SESSION + " -c plan_cache_mode=force_generic_plan"
 
-LOST: Final = (
-    psycopg.OperationalError,
-    psycopg.errors.IdleInTransactionSessionTimeout,
-    psycopg.errors.TransactionTimeout,
-)
-"""The connection is gone. The timeouts: this process stood still inside a transaction."""
-
-_TRANSACTION_TIMEOUT_SINCE: Final = 170_000
-"""The server version that has it.
-
-A writer that stands still between the statements of a pipeline holds its locks, and neither the
-idle nor the statement timeout ends that. More than the lock timeout, so that waiting is allowed.
-Source: https://www.postgresql.org/docs/17/runtime-config-client.html
-"""
+LOST: Final = (psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout)
+"""The connection is gone. The second: this process stood still inside a transaction."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,15 +46,11 @@ class Database:
             DatabaseUnreachable: Nobody answers, or the sign-in is refused.
         """
         try:
-            connection = await psycopg.AsyncConnection[DictRow].connect(
+            return await psycopg.AsyncConnection[DictRow].connect(
                 self.dsn, row_factory=dict_row, **self.arguments(writer=writer)
             )
-            bounded = connection.info.server_version >= _TRANSACTION_TIMEOUT_SINCE
-            if writer and bounded and not self.unprepared:
-                await connection.execute("SET transaction_timeout = '15s'")
         except psycopg.OperationalError as error:
             raise unreachable(error) from error
-        return connection
 
     def arguments(self, *, writer: bool = False) -> dict[str, Any]:
         """Keyword arguments of every connection."""

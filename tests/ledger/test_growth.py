@@ -93,7 +93,6 @@ HOT: Final[dict[str, tuple[dict[str, Any], set[str]]]] = {
         {"owner": uuid4(), "actor": "a", "share": 50, "full": [], "lease_s": 90, "payload": "{}"},
         {"operations_due", "operations_pkey"},
     ),
-    "lock_targets": ({"ids": [str(uuid4())]}, {"operations_on_target", "operations_pkey"}),
     "begin_attempt": ({"rows": "[]"}, {"operations_on_target", "operations_pkey"}),
     "record_answer": ({"rows": "[]"}, {"operations_pkey"}),
     "apply_decision": ({"rows": "[]"}, {"operations_pkey"}),

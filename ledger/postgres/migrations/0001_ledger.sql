@@ -144,6 +144,16 @@ CREATE FUNCTION look_alikes(wanted_target text, wanted_family text, within inter
        AND (state <> 'failed' OR escalated)
 $$;
 
+-- Whether something else on a target is in doubt or asked about. Volatile: after its caller's lock
+-- wait it sees operations that did not exist when the caller's snapshot was taken.
+CREATE FUNCTION is_target_busy(of_target text, but_not uuid) RETURNS boolean
+    LANGUAGE sql VOLATILE AS $$
+    SELECT EXISTS (SELECT FROM operations
+                    WHERE target = of_target AND id <> but_not AND NOT never_send
+                      AND (state IN ('created', 'sent') OR escalated)
+                      AND (in_doubt OR escalated))
+$$;
+
 -- ── attempts and history, partitioned by the month of the operation (ids are time-ordered) ─
 
 CREATE TABLE attempts (

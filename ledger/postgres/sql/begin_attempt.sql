@@ -1,6 +1,6 @@
 -- The gate: lock, then judge, then record the attempt. What is refused changes nothing.
--- Parameter: rows (JSON array). Every lock is held before the clock is read. Runs after
--- `lock_targets` in one transaction: this snapshot is younger than those locks.
+-- Parameter: rows (JSON array). Every lock is held before the clock is read. One statement and
+-- nothing else in its transaction: a sender that is stopped in between would hold the locks.
 WITH t AS MATERIALIZED (
     SELECT *, decode(salt_hex, 'hex') AS salt,
            sha256(decode(salt_hex, 'hex') || convert_to(payload, 'UTF8')) AS payload_digest
@@ -34,8 +34,7 @@ WITH t AS MATERIALIZED (
              THEN 'request_drift'
         WHEN o.escalated THEN 'escalation_open'
         WHEN o.in_doubt AND o.settled_at > clock.at THEN 'not_settled'
-        WHEN EXISTS (SELECT FROM locked x WHERE x.target = o.target AND x.id <> o.id
-                        AND NOT x.never_send AND (x.in_doubt OR x.escalated))
+        WHEN is_target_busy(o.target, o.id)
           OR row_number() OVER (PARTITION BY o.target ORDER BY t.i) > 1 THEN 'target_busy'
         ELSE stopped_by(o.provider, o.type, o.account, t.credential) END AS stop
       FROM clock CROSS JOIN t LEFT JOIN locked o ON o.id = t.id

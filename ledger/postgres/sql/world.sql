@@ -1,10 +1,7 @@
 -- What the ledger adds to a look-up of one operation. Parameters: id, credential.
 SELECT ledger_now() AS at,
        stopped_by(o.provider, o.type, o.account, %(credential)s::text) AS stopped,
-       EXISTS (SELECT FROM operations x
-                WHERE x.target = o.target AND x.id <> o.id AND NOT x.never_send
-                  AND (x.state IN ('created', 'sent') OR x.escalated)
-                  AND (x.in_doubt OR x.escalated)) AS busy,
+       is_target_busy(o.target, o.id) AS busy,
        (SELECT a.outage_since IS NOT NULL FROM provider_accounts a
          WHERE a.provider = o.provider AND a.account = o.account) AS outage,
        EXISTS (SELECT FROM escalations e

@@ -1,0 +1,294 @@
+"""The stage: who does the next step, and what befalls them. The seed decides, and nothing else.
+
+Every statement and every step at the provider waits here for its turn, so that one is in flight
+in the world at a time. When nobody has anything to do, time moves on to whatever comes next.
+"""
+
+import asyncio
+import heapq
+from collections import Counter
+from collections.abc import Callable, Coroutine
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from random import Random
+from typing import Any, Final
+
+from tests.simulation.loop import VirtualLoop
+
+EPOCH: Final = datetime(2030, 1, 1, tzinfo=UTC)
+TICK_S: Final = 0.001
+"""What passes when another actor has its turn."""
+TURNS_MOST: Final = 12_000
+SAME_ACTOR: Final = 0.6
+"""How often whoever had the last turn goes on."""
+DELICATE: Final = 6.0
+"""How much likelier something befalls an actor around a sending."""
+_DELICATE_STEPS: Final = frozenset(
+    {"begin_attempt", "record_answer", "first byte", "answer", "claim", "apply_decision", "approve"}
+)
+
+
+class Killed(BaseException):  # noqa: N818  the end of a process is no error of its code
+    """The process is gone, here."""
+
+
+class Stuck(Exception):
+    """The world goes round in circles."""
+
+
+class Fate(StrEnum):
+    """What befalls an actor at a step."""
+
+    GO = "go"
+    DIES_BEFORE = "dies before"
+    DIES_AFTER = "dies after"
+    DIES_INSIDE = "dies inside"
+    LOSES_BEFORE = "loses the database before"
+    LOSES_AFTER = "loses the database after the commit"
+    STALLS = "stalls"
+
+
+@dataclass(eq=False, slots=True)
+class Actor:
+    """One process."""
+
+    name: str
+    off_s: float = 0.0
+    """How far its own clock is off."""
+    dead: bool = False
+    frozen_until_s: float | None = None
+    tasks: set[asyncio.Task[Any]] = field(default_factory=set[asyncio.Task[Any]])
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """How likely something befalls an actor, for each step."""
+
+    dies: float = 0.0
+    loses: float = 0.0
+    stalls: float = 0.0
+
+
+@dataclass(eq=False, slots=True)
+class _Turn:
+    actor: Actor
+    what: str
+    granted: asyncio.Future[Fate]
+
+
+WHO: ContextVar[Actor | None] = ContextVar("who", default=None)
+
+
+class Stage:
+    """Hands out turns and moves time."""
+
+    def __init__(self, seed: int, loop: VirtualLoop) -> None:
+        self.draw = Random(f"{seed}/stage")  # noqa: S311  a seed, no secret
+        self.loop = loop
+        self.odds = Odds()
+        self.turns = 0
+        self.told: list[str] = []
+        self.fates: Counter[Fate] = Counter()
+        self.next_due_s: Callable[[], float | None] = lambda: None
+        """When an operation is due, in the world's seconds; asked when nobody has a turn."""
+        self.on_due: Callable[[], bool] = lambda: False
+        """Wakes whoever may take what is due; whether there was anybody."""
+        self.on_leap: Callable[[], None] = lambda: None
+        """Called when time has moved on by more than a heartbeat."""
+        self.trouble: Exception | None = None
+        self._waiting: list[_Turn] = []
+        self._agenda: list[tuple[float, int, Callable[[], None]]] = []
+        self._count = 0
+        self._last: Actor | None = None
+        self._due_from_s = 0.0
+        loop.on_idle(self._idle)
+        loop.set_task_factory(_keep)
+
+    @property
+    def now_s(self) -> float:
+        """Seconds since the world began."""
+        return self.loop.time()
+
+    @property
+    def now(self) -> datetime:
+        """The true time."""
+        return EPOCH + timedelta(seconds=self.now_s)
+
+    def tell(self, words: str) -> None:
+        """Write into the story."""
+        self.told.append(f"{_clock(self.now_s)}  {words}")
+
+    def at(self, at_s: float, do: Callable[[], None]) -> None:
+        """Plan something."""
+        self._count += 1
+        heapq.heappush(self._agenda, (max(at_s, self.now_s), self._count, do))
+
+    async def until(self, at_s: float) -> None:
+        """Wait for a moment."""
+        come = self.loop.create_future()
+        self.at(at_s, lambda: _resolve(come))
+        await come
+
+    def begin(self, actor: Actor, life: Coroutine[Any, Any, None]) -> None:
+        """Start an actor's main task."""
+        token = WHO.set(actor)
+        try:
+            self.loop.create_task(life, name=actor.name)
+        finally:
+            WHO.reset(token)
+
+    async def turn(self, what: str, *, sparing: bool = False) -> Fate:
+        """Wait for one's turn; what befalls the caller, unless that is to wait longer or to die.
+
+        Raises:
+            Killed: Its process is gone.
+        """
+        actor = WHO.get()
+        if actor is None:
+            return Fate.GO
+        if actor.dead:
+            raise Killed(actor.name)
+        turn = _Turn(actor, what, self.loop.create_future())
+        self._waiting.append(turn)
+        fate = await turn.granted
+        if fate is not Fate.GO and sparing:
+            return Fate.GO
+        return fate
+
+    def kill(self, actor: Actor, where: str) -> None:
+        """End a process at once; nothing of it writes or sends any more."""
+        if actor.dead:
+            return
+        actor.dead = True
+        self.tell(f"✗ {actor.name} dies ({where})")
+        mine, self._waiting = _split(self._waiting, actor)
+        for turn in mine:
+            if not turn.granted.done():
+                turn.granted.set_exception(Killed(actor.name))
+        waiting = {turn.granted for turn in mine}
+        for task in list(actor.tasks):
+            # A task that waits for its turn gets `Killed`; any other is cut where it stands.
+            if not task.done() and task is not asyncio.current_task(self.loop) and (
+                getattr(task, "_fut_waiter", None) not in waiting
+            ):
+                task.cancel()
+
+    def freeze(self, actor: Actor, for_s: float, where: str) -> None:
+        """Stop a process as by SIGSTOP; it goes on later as if nothing had been."""
+        actor.frozen_until_s = self.now_s + for_s
+        self.tell(f"‖ {actor.name} stalls for {for_s:.0f} s ({where})")
+        self.at(actor.frozen_until_s, lambda: self._thaw(actor))
+
+    def thaw_all(self) -> None:
+        """Every stalled process goes on."""
+        for turn in list(self._waiting):
+            self._thaw(turn.actor)
+
+    def _thaw(self, actor: Actor) -> None:
+        if actor.frozen_until_s is not None and not actor.dead:
+            actor.frozen_until_s = None
+            self.tell(f"▶ {actor.name} goes on")
+
+    def _idle(self, timer_s: float | None) -> None:
+        try:
+            self._next(timer_s)
+        except Exception as error:  # noqa: BLE001  told by whoever waits for the world's end
+            self.trouble = error
+            self.loop.stop()
+
+    def _next(self, timer_s: float | None) -> None:
+        self._waiting = [turn for turn in self._waiting if not turn.granted.done()]
+        ready = [turn for turn in self._waiting if turn.actor.frozen_until_s is None]
+        if ready:
+            self._grant(self._pick(ready))
+        else:
+            self._pass_time(timer_s)
+
+    def _pick(self, ready: list[_Turn]) -> _Turn:
+        same = [turn for turn in ready if turn.actor is self._last]
+        if same and self.draw.random() < SAME_ACTOR:
+            return self.draw.choice(same)
+        return self.draw.choice(ready)
+
+    def _grant(self, turn: _Turn) -> None:
+        self.turns += 1
+        if self.turns > TURNS_MOST:
+            raise Stuck(f"more than {TURNS_MOST} steps")
+        if turn.actor is not self._last:
+            self._last = turn.actor
+            self.loop.move_to(self.now_s + TICK_S)
+        fate = self._fate(turn)
+        self.fates[fate] += 1
+        self.tell(f"{turn.actor.name}: {turn.what}{'' if fate is Fate.GO else f'   ← {fate}'}")
+        if fate is Fate.STALLS:
+            self.freeze(turn.actor, 10 ** self.draw.uniform(0.5, 5.3), f"before {turn.what}")
+            return
+        if fate is Fate.DIES_BEFORE:
+            self.kill(turn.actor, f"before {turn.what}")
+            return
+        self._waiting.remove(turn)
+        turn.granted.set_result(fate)
+
+    def _fate(self, turn: _Turn) -> Fate:
+        heavier = DELICATE if turn.what in _DELICATE_STEPS else 1.0
+        roll = self.draw.random() / heavier
+        odds = self.odds
+        if roll < odds.dies:
+            return self.draw.choice([Fate.DIES_BEFORE, Fate.DIES_AFTER, Fate.DIES_INSIDE])
+        if roll < odds.dies + odds.loses:
+            return self.draw.choice([Fate.LOSES_BEFORE, Fate.LOSES_AFTER])
+        if roll < odds.dies + odds.loses + odds.stalls:
+            return Fate.STALLS
+        return Fate.GO
+
+    def _pass_time(self, timer_s: float | None) -> None:
+        before_s = self.now_s
+        moments = [] if timer_s is None else [before_s + timer_s]
+        if self._agenda:
+            moments.append(self._agenda[0][0])
+        due_s = self.next_due_s()
+        if due_s is not None:
+            due_s = max(due_s + TICK_S, self._due_from_s)
+            moments.append(due_s)
+        if not moments:
+            raise Stuck("nothing will ever happen again")
+        next_s = min(moments)
+        self.loop.move_to(next_s)
+        if next_s - before_s > 1:
+            self.on_leap()
+        if due_s is not None and due_s <= next_s:
+            # A pass that takes nothing is not repeated at the same instant.
+            self._due_from_s = next_s + (0.05 if self.on_due() else 60.0)
+        while self._agenda and self._agenda[0][0] <= next_s:
+            heapq.heappop(self._agenda)[2]()
+
+
+def _keep(
+    loop: asyncio.AbstractEventLoop, coro: Any, **how: Any
+) -> "asyncio.Task[Any]":
+    """Remember whose task it is."""
+    task: asyncio.Task[Any] = asyncio.Task(coro, loop=loop, **how)
+    actor = WHO.get()
+    if actor is not None:
+        actor.tasks.add(task)
+        task.add_done_callback(actor.tasks.discard)
+    return task
+
+
+def _resolve(future: asyncio.Future[None]) -> None:
+    if not future.done():
+        future.set_result(None)
+
+
+def _split(turns: list[_Turn], actor: Actor) -> tuple[list[_Turn], list[_Turn]]:
+    mine = [turn for turn in turns if turn.actor is actor]
+    return mine, [turn for turn in turns if turn.actor is not actor]
+
+
+def _clock(at_s: float) -> str:
+    days, rest = divmod(at_s, 86_400)
+    hours, rest = divmod(rest, 3_600)
+    minutes, seconds = divmod(rest, 60)
+    return f"{int(days):3}d {int(hours):02}:{int(minutes):02}:{seconds:06.3f}"
