@@ -33,7 +33,7 @@ $(READY): requirements.lock pyproject.toml
 	@echo "Setting up $(VENV) with $(PYTHON), once…"
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes \
-		--requirement requirements.lock
+		--no-deps --requirement requirements.lock
 	@$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		--no-build-isolation --editable .
 	@touch $@

@@ -17,7 +17,8 @@ from ledger.errors import SchemaMismatch, UnsafeDatabase
 from ledger.postgres.connect import Database
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.migrate import migrate, sqlalchemy_url
-from ledger.postgres.schema import PgSnapshot, Xid8, metadata
+from ledger.postgres.schema import operations
+from ledger.postgres.schema_base import PgSnapshot, Xid8
 from ledger.transitions import PAIRS
 
 
@@ -53,7 +54,7 @@ def differences(connection: Connection, described: MetaData) -> list[Any]:
 def test_the_description_is_what_the_migrations_make(ledger_dsn: str) -> None:
     """Tables, columns, types, nullability, indexes and unique constraints are the same."""
     with engine_at(ledger_dsn) as engine, engine.connect() as connection:
-        assert differences(connection, metadata) == []
+        assert differences(connection, operations.metadata) == []
 
 
 @pytest.mark.parametrize(
@@ -70,7 +71,7 @@ def test_a_drift_would_be_noticed(ledger_dsn: str, drift: str) -> None:
     """A change on one side only makes a difference."""
     with engine_at(ledger_dsn) as engine, engine.connect() as connection:
         connection.execute(text(drift))
-        assert differences(connection, metadata)
+        assert differences(connection, operations.metadata)
 
 
 async def test_migrating_again_changes_nothing(ledger_dsn: str) -> None:
@@ -82,7 +83,7 @@ async def test_migrating_again_changes_nothing(ledger_dsn: str) -> None:
         await migrate(ledger_dsn)
         with engine.connect() as connection:
             assert connection.execute(identity).one() == before
-            assert differences(connection, metadata) == []
+            assert differences(connection, operations.metadata) == []
 
 
 async def test_two_that_migrate_at_once_take_turns(empty_database: str) -> None:

@@ -6,7 +6,7 @@ from typing import Final
 from telemetry.clickhouse.client import connect
 from telemetry.clickhouse.tables import ensure, run
 
-_FOLDER: Final = Path(__file__).with_name("schemas")
+_FOLDER: Final = Path(__file__).with_name("shapes")
 VARIANTS: Final = {
     "collector": "collector",
     "collector_150": "collector up to 0.150",

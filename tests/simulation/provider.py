@@ -1,0 +1,333 @@
+"""The provider of a world: true effects, keys that it forgets, and everything that may go wrong.
+
+It keeps what `Capabilities` promises, and nothing more: what is undocumented is drawn by the seed.
+Deeds are the truth that the judges go by, whatever was answered or shown.
+"""
+
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from random import Random
+from typing import Final
+from uuid import UUID
+
+from dispatcher.provider import Capabilities, Trouble
+from ledger.model import Answer, Liveness, Marker, Money, Operation, Outcome, Refusal
+from tests.simulation.stage import Stage
+
+HOUR_S: Final = 3_600.0
+DAY_S: Final = 24 * HOUR_S
+WIRE_S: Final = 30.0
+"""How long written bytes may be under way: the kernel's patience."""
+
+
+class Luck(StrEnum):
+    """What becomes of a request."""
+
+    WELL = "goes well"
+    SLOW = "goes well, slowly"
+    ANSWER_LOST = "acts, and the answer is lost"
+    NEVER_ARRIVES = "never arrives"
+    LATE_WIRE = "arrives late"
+    LATE_WORK = "is worked on for long"
+    ERROR_ACTED = "acts, and fails with a 500"
+    ERROR = "fails with a 500"
+    REFUSED = "is refused for good"
+    STOPPED = "is stopped before the endpoint"
+    PENDING = "is accepted and pends"
+    DEAD = "is accepted and fails at once"
+    ADAPTER_FAILS = "acts, and the adapter fails"
+
+
+STORM: Final = {
+    Luck.WELL: 40,
+    Luck.SLOW: 4,
+    Luck.ANSWER_LOST: 14,
+    Luck.NEVER_ARRIVES: 10,
+    Luck.LATE_WIRE: 6,
+    Luck.LATE_WORK: 6,
+    Luck.ERROR_ACTED: 3,
+    Luck.ERROR: 3,
+    Luck.REFUSED: 4,
+    Luck.STOPPED: 5,
+    Luck.PENDING: 7,
+    Luck.DEAD: 1,
+    Luck.ADAPTER_FAILS: 1,
+}
+CALM: Final = {Luck.WELL: 1}
+LOST: Final = Answer(Outcome.AMBIGUOUS, code="timeout")
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What no documentation says, or what it only bounds; drawn by the seed."""
+
+    retention_s: float
+    """How long keys are really remembered; never shorter than promised."""
+    spans_credentials: bool
+    saves_500: bool
+
+    @classmethod
+    def drawn(cls, draw: Random) -> "Facts":
+        """One world's."""
+        return cls(
+            retention_s=draw.choice([DAY_S, DAY_S, 25 * HOUR_S, 30 * DAY_S]),
+            spans_credentials=draw.random() < 0.5,
+            saves_500=draw.random() < 0.5,
+        )
+
+
+@dataclass(eq=False, slots=True)
+class Deed:
+    """One true effect."""
+
+    reference: str
+    object_id: str
+    money: Money | None
+    at_s: float
+    marker: Marker | None = None
+    """`None`: done by hand, at the provider itself."""
+    liveness: Liveness = Liveness.SUCCEEDED
+    shown_from_s: float = 0.0
+
+    @property
+    def operation_id(self) -> UUID | None:
+        """Whose it says it is."""
+        return None if self.marker is None else self.marker.operation_id
+
+    @property
+    def live(self) -> bool:
+        """Whether it stands, or may yet."""
+        return self.liveness is not Liveness.DEAD
+
+
+@dataclass(frozen=True, slots=True)
+class Left:
+    """A request whose bytes have left."""
+
+    operation_id: UUID
+    key: str
+    credential: str
+    at_s: float
+    luck: Luck
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """How a request is answered."""
+
+    answer: Answer
+    after_s: float = 0.0
+    fails: bool = False
+    """The adapter raises instead."""
+
+
+@dataclass(slots=True)
+class _Key:
+    at_s: float
+    answer: Answer | None = None
+    """`None`: still executing."""
+
+
+@dataclass(slots=True)
+class Provider:
+    """What is true, and what is shown."""
+
+    stage: Stage
+    draw: Random
+    facts: Facts
+    luck: dict[Luck, int] = field(default_factory=lambda: dict(STORM))
+    deeds: list[Deed] = field(default_factory=list[Deed])
+    left: list[Left] = field(default_factory=list[Left])
+    credential: str = "cred-1"
+    trouble: Trouble | None = None
+    """Every look-up has it, just now."""
+    blips: float = 0.0
+    """How often a single look-up fails."""
+    room: dict[str, int] = field(default_factory=dict[str, int])
+    """How much an object can take, in minor units; without an entry, any amount."""
+    gone: dict[str, str] = field(default_factory=dict[str, str])
+    """Objects with a precondition that no longer holds."""
+    done: dict[str, bool] = field(default_factory=dict[str, bool])
+    """Objects in the wanted state."""
+    _keys: dict[str, _Key] = field(default_factory=dict[str, _Key])
+
+    def by_hand(self, object_id: str, money: Money | None, *, target_state: bool) -> Deed:
+        """Somebody does it at the provider itself."""
+        if target_state:
+            self.done[object_id] = True
+        return self._do(object_id, money, None, lag_s=0)
+
+    def arrive(self, operation: Operation, marker: Marker, can: Capabilities) -> Told:
+        """The bytes have left; what becomes of them, and what is answered."""
+        luck = self.draw.choices(list(self.luck), list(self.luck.values()))[0]
+        self.left.append(
+            Left(operation.id, operation.idempotency_key, self.credential, self.stage.now_s, luck)
+        )
+        self.stage.tell(f"    » request of {_short(operation.id)} {luck}")
+        scoped = self._scoped(operation)
+        if luck is Luck.NEVER_ARRIVES:
+            return Told(LOST, WIRE_S)
+        if luck is Luck.STOPPED:
+            return Told(self.draw.choice(_STOPPED))
+        if luck is Luck.LATE_WIRE:
+            at_s = self.stage.now_s + self.draw.uniform(1, WIRE_S)
+            self.stage.at(at_s, lambda: self._work(operation, marker, can, scoped, luck) and None)
+            return Told(LOST, self.draw.choice([1.0, WIRE_S]))
+        answer = self._work(operation, marker, can, scoped, luck)
+        if luck in {Luck.ANSWER_LOST, Luck.LATE_WORK}:
+            return Told(LOST, self.draw.choice([0.5, WIRE_S]))
+        if luck is Luck.ADAPTER_FAILS:
+            return Told(LOST, fails=True)
+        return Told(answer, self.draw.uniform(5, 29) if luck is Luck.SLOW else 0.0)
+
+    def shown(self, object_id: str) -> list[Deed]:
+        """What a look-up lists now."""
+        now_s = self.stage.now_s
+        return [d for d in self.deeds if d.object_id == object_id and d.shown_from_s <= now_s]
+
+    def of(self, operation_id: UUID) -> list[Deed]:
+        """The operation's true effects, dead ones too."""
+        return [deed for deed in self.deeds if deed.operation_id == operation_id]
+
+    def remaining(self, object_id: str) -> int | None:
+        """How much the object can still take."""
+        room = self.room.get(object_id)
+        if room is None:
+            return None
+        return room - sum(
+            d.money.amount_minor
+            for d in self.deeds
+            if d.object_id == object_id and d.live and d.money is not None
+        )
+
+    def _scoped(self, operation: Operation) -> str:
+        scope = "" if self.facts.spans_credentials else self.credential
+        return f"{scope}/{operation.idempotency_key}"
+
+    def _work(
+        self, operation: Operation, marker: Marker, can: Capabilities, scoped: str, luck: Luck
+    ) -> Answer:
+        """The request is at the endpoint: it acts, unless its key is known or it is refused."""
+        now_s = self.stage.now_s
+        if can.key is not None:
+            known = self._keys.get(scoped)
+            if known is not None and now_s - known.at_s < self.facts.retention_s:
+                return _again(known)
+            self._keys[scoped] = _Key(now_s)
+        if luck is Luck.LATE_WORK:
+            at_s = now_s + self.draw.uniform(1, can.processing_margin_s)
+            self.stage.at(at_s, lambda: self._end(operation, marker, can, scoped, luck) and None)
+            return LOST
+        return self._end(operation, marker, can, scoped, luck)
+
+    def _end(
+        self, operation: Operation, marker: Marker, can: Capabilities, scoped: str, luck: Luck
+    ) -> Answer:
+        answer = self._act(operation, marker, can, luck)
+        key = self._keys.get(scoped)
+        if can.key is not None and key is not None:
+            failed = answer.http_status == 500
+            if failed and not self.facts.saves_500:
+                # Not saved: a repetition acts anew, so it must not have acted.
+                del self._keys[scoped]
+            else:
+                key.answer = replace(answer, saved_500=failed)
+        return answer
+
+    def _act(
+        self, operation: Operation, marker: Marker, can: Capabilities, luck: Luck
+    ) -> Answer:
+        subject = operation.subject
+        if luck is Luck.REFUSED:
+            return _refused("card_declined", saved=can.key is not None)
+        if luck is Luck.ERROR or (
+            luck is Luck.ERROR_ACTED and can.key is not None and not self.facts.saves_500
+        ):
+            return Answer(Outcome.AMBIGUOUS, code="api_error", http_status=500)
+        left = self.remaining(subject.object_id)
+        if left is not None and subject.money is not None and subject.money.amount_minor > left:
+            return _refused("charge_already_refunded", saved=can.key is not None)
+        liveness = {Luck.PENDING: Liveness.PENDING, Luck.DEAD: Liveness.DEAD}.get(
+            luck, Liveness.SUCCEEDED
+        )
+        if can.target_state:
+            liveness = Liveness.SUCCEEDED
+            if not self.done.get(subject.object_id):
+                self.done[subject.object_id] = True
+                deed = self._do(subject.object_id, None, marker, lag_s=0)
+            else:
+                deed = next(d for d in self.deeds if d.object_id == subject.object_id)
+        else:
+            if not can.looks_up and can.key is None:
+                liveness = Liveness.SUCCEEDED  # a relay accepts, or does not
+            deed = self._do(
+                subject.object_id,
+                subject.money,
+                marker,
+                lag_s=self.draw.uniform(0, can.look_up_lag_s),
+                liveness=liveness,
+            )
+            self._plan_turn(deed)
+        if luck is Luck.ERROR_ACTED:
+            return Answer(Outcome.AMBIGUOUS, code="api_error", http_status=500)
+        return Answer(
+            Outcome.ACCEPTED,
+            reference=deed.reference,
+            liveness=deed.liveness,
+            provider_status=deed.liveness.value,
+        )
+
+    def _do(
+        self,
+        object_id: str,
+        money: Money | None,
+        marker: Marker | None,
+        *,
+        lag_s: float,
+        liveness: Liveness = Liveness.SUCCEEDED,
+    ) -> Deed:
+        now_s = self.stage.now_s
+        reference = f"re_{len(self.deeds)}"
+        deed = Deed(reference, object_id, money, now_s, marker, liveness, now_s + lag_s)
+        self.deeds.append(deed)
+        whose = "by hand" if marker is None else f"of {_short(marker.operation_id)}"
+        self.stage.tell(f"    ★ {reference} on {object_id} {whose}: {liveness}")
+        return deed
+
+    def _plan_turn(self, deed: Deed) -> None:
+        """A pending effect ends some day, or never; few that stand fail weeks later."""
+        to: Liveness | None = None
+        if deed.liveness is Liveness.PENDING:
+            if self.draw.random() < 0.3:
+                deed.liveness = Liveness.REQUIRES_ACTION
+            to = self.draw.choices([Liveness.SUCCEEDED, Liveness.DEAD, None], [6, 3, 1])[0]
+        elif deed.liveness is Liveness.SUCCEEDED and self.draw.random() < 0.03:
+            to = Liveness.DEAD
+        if to is not None:
+            end = to
+            at_s = self.stage.now_s + 10 ** self.draw.uniform(1, 6)
+            self.stage.at(at_s, lambda: self._turn(deed, end))
+
+    def _turn(self, deed: Deed, to: Liveness) -> None:
+        deed.liveness = to
+        self.stage.tell(f"    ☆ {deed.reference} is {to}")
+
+
+_STOPPED: Final = (
+    Answer(Outcome.REFUSED, Refusal.BEFORE_ENDPOINT, code="rate_limit", retry_after_s=20.0),
+    Answer(Outcome.REFUSED, Refusal.BEFORE_ENDPOINT, code="unauthorized", http_status=401),
+)
+
+
+def _refused(code: str, *, saved: bool) -> Answer:
+    return Answer(Outcome.REFUSED, Refusal.FINAL, key_verdict=saved, code=code, http_status=402)
+
+
+def _again(known: _Key) -> Answer:
+    if known.answer is None:
+        return Answer(Outcome.AMBIGUOUS, code="idempotency_key_in_use", http_status=409, in_use=True)
+    return replace(known.answer, replayed=True)
+
+
+def _short(operation_id: UUID) -> str:
+    return operation_id.hex[-6:]
