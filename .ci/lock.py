@@ -21,7 +21,7 @@ QUIET = (
     "--quiet --no-header --no-annotate --no-emit-index-url --no-emit-find-links"
     " --no-emit-trusted-host --strip-extras --generate-hashes"
 )
-UNNEEDED = ("pandas", "pyarrow", "numpy", "python-dateutil", "six")
+UNNEEDED = ("pandas", "pyarrow", "numpy", "python-dateutil")
 """pip-tools' word for leaving out is "unsafe"; naming some makes setuptools and pip safe."""
 
 

@@ -16,7 +16,7 @@ from ledger.ids import new_id
 from ledger.model import Json
 from ledger.policy import Asked, Ruling, rule_on
 from ledger.postgres.ledger import Ledger
-from ledger.proposals import Approval, NewProposal, Proposal, ProposalState, Taken
+from ledger.proposals import Approval, DecisionStale, NewProposal, Proposal, ProposalState, Taken
 from sidecar.overlap import as_names, only_new
 from sidecar.policy_file import PolicyFile
 from sidecar.registry import Types
@@ -157,10 +157,15 @@ class Proposer:
     ) -> Proposal:
         """A person changes what was asked: a new version, through everything again.
 
+        The same change by the same person again finds the version that it made.
+
         Raises:
             DecisionStale, DecisionTooLate: The version is no longer the one that waits.
-            InvalidParameters, …: The change does not fit; the old version still waits.
+            InvalidParameters, KeyReused, …: The change does not fit; the old version still waits.
         """
+        again = await self._changed_before(proposal, items, digest=digest, by=by)
+        if again is not None:
+            return again
         kind = self._types.get(proposal.type)
         operations = await prepare(kind, self._ledger.identity, items)
         older, busy = await self._ledger.proposals.repeats(operations)
@@ -183,11 +188,30 @@ class Proposer:
             supersedes=proposal.id,
             approvals=max(1, ruling.approvals, proposal.approvals),
         )
-        await self._ledger.proposals.supersede(
-            proposal.id, version=version, digest=digest, by=by, reason=reason, new_id=new.id
-        )
-        await self._ledger.proposals.submit(new)
-        return await self._ledger.proposals.get(new.id)
+        try:
+            made = await self._ledger.proposals.replace(
+                proposal.id, new, version=version, digest=digest, by=by, reason=reason
+            )
+        except DecisionStale:  # a double click: the first one has made it this moment
+            now = await self._ledger.proposals.get(proposal.id)
+            again = await self._changed_before(now, items, digest=digest, by=by)
+            if again is None:
+                raise
+            return again
+        return await self._ledger.proposals.get(made)
+
+    async def _changed_before(
+        self, proposal: Proposal, items: Sequence[Mapping[str, Json]], *, digest: str, by: str
+    ) -> Proposal | None:
+        """The newer version, if this very change by this person made it."""
+        newer = proposal.superseded_by
+        if newer is None or proposal.state is not ProposalState.SUPERSEDED:
+            return None
+        if proposal.decided_by != by or proposal.digest != digest:
+            return None
+        made = await self._ledger.proposals.get(newer)
+        wanted = [parse(canonical(dict(item))) for item in items]
+        return made if list(made.input) == wanted else None
 
     async def approve(self, approval: Approval) -> Taken:
         """Take a person's yes; the audit keeps what a changed version was approved with."""

@@ -70,10 +70,7 @@ class Standings:
         """
         proposal = await self.proposal(proposal_id)
         while proposal.superseded_by is not None:
-            newer = await self._proposals.get(proposal.superseded_by)
-            if newer is None:  # it is being written this moment
-                break
-            proposal = newer
+            proposal = await self.proposal(proposal.superseded_by)
         return proposal
 
     async def place(self, operation_id: UUID) -> Place:

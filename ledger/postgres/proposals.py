@@ -42,11 +42,7 @@ class Proposals:
         known = await self.known(new.requested_by, new.request_key, new.input_digest)
         if known is not None:
             return known, True
-        row = await self._pool.row(
-            "propose",
-            proposal=json.dumps(_columns(new)),
-            items=json.dumps([_item(number, op) for number, op in enumerate(new.operations, 1)]),
-        )
+        row = await self._pool.row("propose", **_as_json(new))
         if row is not None:
             return new.id, False
         known = await self.known(new.requested_by, new.request_key, new.input_digest)
@@ -165,15 +161,39 @@ class Proposals:
         """
         await self._end(proposal_id, None, None, by, ProposalState.WITHDRAWN, reason)
 
-    async def supersede(
-        self, proposal_id: UUID, *, version: int, digest: str, by: str, reason: str, new_id: UUID
-    ) -> None:
-        """A newer version takes its place; this one can't be decided any more.
+    async def replace(
+        self,
+        proposal_id: UUID,
+        new: NewProposal,
+        *,
+        version: int,
+        digest: str,
+        by: str,
+        reason: str,
+    ) -> UUID:
+        """Put a newer version in the place of one that waits, in one commit; the newer one's id.
 
         Raises:
             UnknownProposal, DecisionStale, DecisionTooLate: Nothing was decided.
+            KeyReused: The requester used the newer version's key for something else.
         """
-        await self._end(proposal_id, version, digest, by, ProposalState.SUPERSEDED, reason, new_id)
+        row = await self._pool.row(
+            "replace_proposal",
+            id=proposal_id,
+            version=version,
+            digest=digest,
+            by=by,
+            reason=reason,
+            **_as_json(new),
+        )
+        if row is None:
+            raise UnknownProposal(proposal_id)
+        if row["verdict"] != "done":
+            raise _refusal(row)
+        if row["recorded"] is None:
+            raise KeyReused(new.request_key)
+        recorded: UUID = row["recorded"]
+        return recorded
 
     async def _end(
         self,
@@ -183,7 +203,6 @@ class Proposals:
         by: str,
         state: ProposalState,
         reason: str,
-        superseded_by: UUID | None = None,
     ) -> None:
         row = await self._pool.row(
             "reject",
@@ -193,7 +212,6 @@ class Proposals:
             by=by,
             state=state.value,
             reason=reason,
-            superseded_by=superseded_by,
         )
         if row is None:
             raise UnknownProposal(proposal_id)
@@ -271,6 +289,13 @@ def _refusal(row: Mapping[str, Any]) -> DecisionStale | DecisionTooLate:
                 f"{row['decided_by']} decided at {row['decided_at'].isoformat()}: {row['state']}. "
                 "You changed nothing."
             )
+
+
+def _as_json(new: NewProposal) -> dict[str, str]:
+    return {
+        "proposal": json.dumps(_columns(new)),
+        "items": json.dumps([_item(number, op) for number, op in enumerate(new.operations, 1)]),
+    }
 
 
 def _columns(new: NewProposal) -> dict[str, Any]:

@@ -7,14 +7,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
-from ledger.proposals import (
-    Approval,
-    DecisionRefused,
-    Proposal,
-    ProposalState,
-    Taken,
-    UnknownProposal,
-)
+from ledger.proposals import Approval, DecisionRefused, Taken
 from sidecar.http.decision_models import (
     ApproveBody,
     ChangeBody,
@@ -65,38 +58,18 @@ async def _reject(call: Call[NoQuery, RejectBody]) -> Reply:
 async def _change(call: Call[NoQuery, ChangeBody]) -> Reply:
     body = call.body
     proposal = await call.doors.ledger.proposals.get(call.id)
-    again = await _changed_before(call, proposal)
-    if again is not None:
-        return await _reply(call, again, "changed", status=201)
-    try:
-        new = await _decided(
-            call,
-            lambda: call.doors.proposer.change(
-                proposal,
-                body.items,
-                version=body.version,
-                digest=body.digest,
-                by=call.who.actor,
-                reason=body.reason,
-            ),
-        )
-    except UnknownProposal:  # the same change was written by somebody's other click just now
-        again = await _changed_before(call, await call.doors.ledger.proposals.get(call.id))
-        if again is None:
-            raise
-        return await _reply(call, again, "changed", status=201)
+    new = await _decided(
+        call,
+        lambda: call.doors.proposer.change(
+            proposal,
+            body.items,
+            version=body.version,
+            digest=body.digest,
+            by=call.who.actor,
+            reason=body.reason,
+        ),
+    )
     return await _reply(call, new.id, "changed", status=201)
-
-
-async def _changed_before(call: Call[NoQuery, ChangeBody], proposal: Proposal) -> UUID | None:
-    """The newer version, if this very change by this person made it."""
-    newer = proposal.superseded_by
-    if proposal.state is not ProposalState.SUPERSEDED or newer is None:
-        return None
-    if proposal.decided_by != call.who.actor or proposal.digest != call.body.digest:
-        return None
-    made = await call.doors.ledger.proposals.get(newer)
-    return newer if list(made.input) == call.body.items else None
 
 
 async def _withdraw(call: Call[NoQuery, WithdrawBody]) -> Reply:

@@ -5,10 +5,11 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import Final
+from uuid import UUID
 
 from dispatcher.deadline import Deadline
 from dispatcher.provider import Capabilities, Effect, Look, Risk, Snapshot, Trouble, Waits, Words
-from ledger.canonical import canonical, digest_of_bytes
+from ledger.canonical import canonical, digest_of_bytes, parse
 from ledger.errors import ProviderError
 from ledger.model import Answer, Json, Marker, Money, Operation, Outcome, Subject
 from tests.simulation.provider import Deed, Provider
@@ -161,11 +162,7 @@ class SimType:
 
 
 def _marker(operation: Operation) -> Marker:
-    from uuid import UUID
-
-    from ledger.canonical import parse
-
-    marks = parse(operation.request.decode())["marker"]
+    marks = parse(operation.request)["marker"]
     return Marker(UUID(marks["ledger_id"]), marks["epoch"], UUID(marks["operation_id"]))
 
 

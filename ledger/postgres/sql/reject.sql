@@ -1,5 +1,5 @@
--- A person's no, the requester's withdrawal, or a newer version: decided once.
--- Parameters: id, version (or null), digest (or null), by, state, reason, superseded_by.
+-- A person's no, or the requester's withdrawal: decided once.
+-- Parameters: id, version (or null), digest (or null), by, state, reason.
 WITH locked AS MATERIALIZED (
     SELECT * FROM proposals WHERE id = %(id)s::uuid FOR UPDATE
 ), judged AS MATERIALIZED (
@@ -13,7 +13,7 @@ WITH locked AS MATERIALIZED (
 ), decided AS (
     UPDATE proposals p
        SET state = %(state)s::text, decided_by = %(by)s::text, decided_at = j.at,
-           reason = %(reason)s::text, superseded_by = %(superseded_by)s::uuid
+           reason = %(reason)s::text
       FROM judged j WHERE p.id = j.id AND j.verdict = 'done'
 )
 SELECT verdict, state, version, digest, decided_by, decided_at, expires_at, superseded_by
