@@ -7,7 +7,7 @@ import signal
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any, Final
 
@@ -53,7 +53,8 @@ class Child:
     def send(self, number: int) -> None:
         """Send it a signal, unless it has ended already."""
         if not self.ended.is_set():
-            os.kill(self.pid, number)
+            with suppress(ProcessLookupError):  # it has ended; the news of it is on its way
+                os.kill(self.pid, number)
 
     def kill(self) -> None:
         """End it, whatever it is doing."""
