@@ -17,7 +17,8 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3 python3.12 python3.13 py
 	echo $(name))))
 
 .PHONY: help setup run demo test check lint lock clean table crash races cases bad-input guards \
-	pg15 audit-tamper sandbox frameworks
+	pg15 audit-tamper sandbox story replan decisions runs fuzz roles soak frameworks \
+	telemetry-kill schemas secrets same-decisions compose-check
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -41,7 +42,7 @@ $(READY): requirements.lock pyproject.toml
 run: $(READY) ## The embedded engine and a worker, until Ctrl-C
 	@$(BIN)/outlive up
 
-demo: $(READY) ## See the promise held while an agent is killed (under a minute)
+demo: $(READY) ## Asked for, approved, its sender killed: see the promise held (under a minute)
 	@$(BIN)/outlive demo
 
 sandbox: $(READY) ## The provider to try against, until Ctrl-C
@@ -81,6 +82,42 @@ guards: $(READY) ## Proof: each guard is needed, since without it a test fails
 
 audit-tamper: $(READY) ## Proof: each way of tampering with the history is found
 	@$(BIN)/python tests/tables/audit_tamper.py
+
+telemetry-kill: $(READY) ## Proof: what evidence a SIGKILL at each step leaves
+	@$(BIN)/python -m tests.telemetry.kill
+
+schemas: $(READY) ## Proof: every known shape of the trace tables reads alike
+	@$(BIN)/python -m tests.telemetry.schemas
+
+secrets: $(READY) ## Proof: planted secrets reach no spool, exporter or log
+	@$(BIN)/python -m tests.telemetry.secrets
+
+same-decisions: $(READY) ## Proof: decisions with telemetry on, off, down, slow and lying
+	@$(BIN)/python -m tests.telemetry.same_decisions
+
+compose-check: $(READY) ## Proof: the Compose file read, and its commands run as processes
+	@$(BIN)/python -m tests.telemetry.compose_check
+
+story: $(READY) ## Proof: 38 approved, 41 asked for again; only the new ones are asked about
+	@$(BIN)/python tests/story/story.py
+
+replan: $(READY) ## Proof: an agent that plans anew gets no second effect by policy alone
+	@$(BIN)/python tests/story/replan.py
+
+decisions: $(READY) ## Proof: decided once, about what was read, by somebody who may
+	@$(BIN)/python tests/http/decisions.py
+
+runs: $(READY) ## Proof: suspended, decided in any order, claimed by one, resumed
+	@$(BIN)/python tests/runs/runs.py
+
+fuzz: $(READY) ## Proof: the API fuzzed from its own description
+	@$(BIN)/python tests/http/fuzz.py
+
+roles: $(READY) ## Proof: every endpoint asked by every role
+	@$(BIN)/python tests/http/roles.py
+
+soak: $(READY) ## Proof: processes killed at random while N=1000 refunds go through
+	@$(BIN)/python tests/soak/soak.py $(or $(N),1000)
 
 frameworks: $(READY) $(FRAMEWORKS)/.ready ## Proof: agents of three frameworks, killed and resumed
 	@$(BIN)/python tests/frameworks/run.py

@@ -49,6 +49,8 @@ class Escalation:
     closed_by: str | None
     verdict: str | None
     note: str | None
+    evidence: Mapping[str, Json] | None
+    """What traces and logs told, once it was gathered; nothing decides by it."""
 
     @property
     def open(self) -> bool:

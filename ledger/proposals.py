@@ -4,12 +4,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import Final
 from uuid import UUID
 
 from ledger.canonical import digest
 from ledger.commands import NewOperation
 from ledger.errors import OutliveError
 from ledger.model import Json
+
+OVERTAKEN: Final = "overtaken"
+"""The rule of a proposal that we made: the world changed before an approved one was sent."""
 
 
 class ProposalState(StrEnum):
@@ -100,6 +104,16 @@ class Proposal:
     voters: tuple[str, ...]
     operation_ids: tuple[UUID, ...]
     """Allotted with the items; rows exist only once the proposal is approved."""
+
+    @property
+    def asked_again(self) -> bool:
+        """Whether we put it before a person anew; nobody changed what was asked."""
+        return self.rule == OVERTAKEN
+
+    @property
+    def changed(self) -> bool:
+        """Whether a person put it in the place of what the agent asked for."""
+        return self.supersedes is not None and not self.asked_again
 
 
 @dataclass(frozen=True, slots=True)

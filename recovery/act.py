@@ -74,7 +74,9 @@ class Actor:
             case Action.NOTHING:
                 await self._watch(judged, clear=True)
             case Action.WATCH:
-                await self._watch(judged, clear=decision.code == "GIVEN_UP")
+                # Where nothing can ever be looked at, looking again would never get clearer.
+                hopeless = decision.code == "GIVEN_UP" or judged.case.seen is Seen.BLIND
+                await self._watch(judged, clear=hopeless)
             case Action.WAIT | Action.HOLD:
                 await self._write(_record(judged))
             case Action.FINISH_CONFIRMED:

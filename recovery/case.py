@@ -119,6 +119,10 @@ class World:
     current: bool = True
     process_skew_s: float = 0.0
     """This process's clock minus the database's, which a look-up's skew is relative to."""
+    waiting: tuple[str, datetime] | None = None
+    """The last decision and since when; look-ups that said nothing did not interrupt it."""
+    unseen_since: datetime | None = None
+    """Since when look-ups have said nothing, for whatever reason."""
     restored_at: datetime | None = None
     """After a backup was restored: attempts that left until then may be missing."""
 

@@ -10,6 +10,7 @@ from typing import Final
 from dispatcher.provider import Look, OperationType, Trouble
 from dispatcher.timing import Timing
 from ledger.errors import StaleFence
+from ledger.escalations import ABOUT_LOOKING
 from ledger.model import Operation
 from ledger.postgres.ledger import Ledger
 from recovery.case import Held, World
@@ -20,6 +21,8 @@ _HOLDS: Final = {
     "breaker_open": Held.BREAKER,
     "clock_went_back": Held.CLOCK,
 }
+_SAID_NOTHING: Final = [*ABOUT_LOOKING, "FINAL_UNCLEAR"]
+"""Decisions after a look-up that told nothing: they interrupt no wait."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +54,9 @@ async def observe(
     """
     look = await _look(operation, kind, limits)
     credential = kind.credential(operation)
-    row = await ledger.pool.row("world", id=operation.id, credential=credential)
+    row = await ledger.pool.row(
+        "world", id=operation.id, credential=credential, unseen=_SAID_NOTHING
+    )
     if row is None:
         raise StaleFence(operation.id, operation.fence)
     at: datetime = row["at"]
@@ -72,6 +77,8 @@ async def observe(
         own_references=frozenset(row["own_references"]),
         own_operations=frozenset(row["own_operations"]),
         process_skew_s=wall_s() - at.timestamp(),
+        waiting=None if row["waiting_for"] is None else (row["waiting_for"], row["waiting_since"]),
+        unseen_since=row["unseen_since"],
     )
     return Sighting(
         look=look,

@@ -6,6 +6,7 @@ from typing import Final
 from uuid import UUID
 
 from dispatcher.provider import Look, Wait, Waits
+from ledger.escalations import ABOUT_LOOKING
 from ledger.model import Operation
 from recovery.case import Action, Decision, World
 from recovery.doubt import busy_until, interval_s, not_before, settles_at
@@ -44,7 +45,7 @@ def pace(
     """
     if decision.action is not Action.WAIT:
         raise ValueError(f"{decision.action} is not a wait")
-    waited_s = _waited_s(decision, operation, now)
+    waited_s = _waited_s(decision, operation, world, now)
     notify = decision.notify_after_s is not None and waited_s >= decision.notify_after_s
     if decision.code == "SETTLING":
         return Paced(decision, _until_settled_s(operation, world, now), notify)
@@ -52,7 +53,11 @@ def pace(
     check_in_s = _check_in_s(decision, operation, look, world, now)
     if decision.then is None or wait.limit_s is None:
         return Paced(decision, check_in_s, notify)
-    if waited_s >= wait.limit_s or _already_asked(decision, operation):
+    if (
+        waited_s >= wait.limit_s
+        or _unseen_too_long(decision, world, now)
+        or _already_asked(decision, operation)
+    ):
         asked = replace(decision, action=Action.ESCALATE, code=decision.then, then=None)
         return Paced(asked, check_in_s, notify)
     return Paced(decision, min(check_in_s, wait.limit_s - waited_s + JUST_AFTER_S), notify)
@@ -79,11 +84,28 @@ def _wait_of(code: str, waits: Waits) -> Wait:
     return known.get(code, waits.not_yet)
 
 
-def _waited_s(decision: Decision, operation: Operation, now: datetime) -> float:
-    """How long this very wait has lasted; another decision in between starts it anew."""
-    if operation.decision != decision.code or operation.decision_since is None:
-        return 0.0
-    return max(0.0, (now - operation.decision_since).total_seconds())
+def _waited_s(decision: Decision, operation: Operation, world: World, now: datetime) -> float:
+    """How long this wait has lasted.
+
+    Another decision in between starts it anew, but not a look-up that said nothing: an outage
+    now and then must not put a limit off for ever.
+    """
+    began = [now]
+    if operation.decision == decision.code and operation.decision_since is not None:
+        began.append(operation.decision_since)
+    if world.waiting is not None and world.waiting[0] == decision.code:
+        began.append(world.waiting[1])
+    return (now - min(began)).total_seconds()
+
+
+def _unseen_too_long(decision: Decision, world: World, now: datetime) -> bool:
+    """Whether look-ups have said nothing beyond every limit, each time for another reason."""
+    if decision.code not in ABOUT_LOOKING or world.unseen_since is None:
+        return False
+    limits = [_wait_of(code, world.waits).limit_s for code in ABOUT_LOOKING]
+    longest_s = max((limit_s for limit_s in limits if limit_s is not None), default=None)
+    unseen_s = (now - world.unseen_since).total_seconds()
+    return longest_s is not None and unseen_s >= longest_s
 
 
 def _already_asked(decision: Decision, operation: Operation) -> bool:

@@ -76,6 +76,10 @@ async def named_effect(
         )
     if found.liveness is Liveness.DEAD:
         raise VerdictRefused(f"{reference} is {found.provider_status}: it had no effect")
+    if reference in operation.snapshot.get("references", ()):
+        raise VerdictRefused(
+            f"{reference} stood before this operation was authorized: it is an earlier effect"
+        )
     if found.marker is not None and found.marker.operation_id != operation.id:
         raise VerdictRefused(f"{reference} carries the id of {found.marker.operation_id}")
     other = await ledger.pool.row(

@@ -16,6 +16,7 @@ from sidecar.result_texts import Status
 from sidecar.results import ENDED, ToolResult, instruction, tool_result
 
 LEFT_OUT: Final = "a person left it out when approving the others"
+OVERTAKEN: Final = "the world changed before it was sent, and the provider refuses it as it is now"
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +105,11 @@ def _of_older(numbers: Sequence[int], asked: Asked, language: str) -> ToolResult
 
 
 def _left_out(asked: Asked, language: str) -> ToolResult:
+    if asked.newest.asked_again and asked.newest.supersedes == asked.first.id:
+        return ToolResult(
+            *(False, Status.FAILED_WITHOUT_EFFECT, str(asked.newest.id), None, OVERTAKEN, None),
+            instruction(Status.FAILED_WITHOUT_EFFECT, language),
+        )
     return ToolResult(
         ok=False,
         status=Status.REJECTED,

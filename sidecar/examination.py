@@ -8,6 +8,7 @@ from ledger.postgres.ledger import Ledger
 from ledger.postgres.search import Search
 from recovery.assess import MOST_SKEW_S
 from sidecar import health
+from sidecar.arrivals import of_telemetry
 from sidecar.checks import unknown_among
 from sidecar.health import Finding, Level
 from sidecar.inquiries import Inquiries
@@ -53,6 +54,8 @@ async def _of_ledger(ledger: Ledger, settings: Settings) -> AsyncGenerator[Findi
         yield finding
     yield of_messages(await ledger.outbox.standing())
     yield health.of_checkpoint(server.checkpoint_at, server.now, settings.checkpoint_every_s)
+    async for finding in of_telemetry(ledger, settings):
+        yield finding
 
 
 async def _of_provider(system: System) -> AsyncGenerator[Finding]:

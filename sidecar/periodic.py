@@ -7,6 +7,7 @@ from typing import Final
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.outbox import Channel, Kind
 from recovery.closing import ask_about_closing_windows
+from sidecar.evidence_pass import EvidencePass
 from sidecar.notify.addresses import Addresses
 from sidecar.notify.news import News
 from sidecar.notify.outbound import Carrier, Outbound
@@ -25,6 +26,7 @@ from sidecar.wiring import System
 from sidecar.worker import Periodic
 
 SOON_S: Final = 1.0
+EVIDENCE_S: Final = 5.0
 CLOSING_S: Final = 600.0
 DAY_S: Final = 86_400.0
 MONTHS_AHEAD: Final = 3
@@ -45,6 +47,7 @@ async def open_periodic(system: System) -> AsyncGenerator[list[Periodic]]:
     waits = Waits(ledger.pool)
     addresses = settings.resume_addresses
     suspending = Suspending(ledger, system.types, proposer, waits, addresses)
+    evidence = EvidencePass(ledger.escalations, system.watch.evidence)
 
     async def expire() -> None:
         await ledger.proposals.expire()
@@ -70,6 +73,7 @@ async def open_periodic(system: System) -> AsyncGenerator[list[Periodic]]:
             Periodic("closing windows", CLOSING_S, closing),
             Periodic("partitions", DAY_S, partitions),
             Periodic("telemetry", SOON_S, system.watch.work),
+            Periodic("evidence", EVIDENCE_S, evidence.run),
         ]
         waits.close()
 

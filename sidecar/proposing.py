@@ -6,9 +6,12 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
+from dispatcher import trace_names as names
 from dispatcher.prepare import prepare
 from dispatcher.preview import preview
 from dispatcher.provider import OperationType
+from dispatcher.spans import proposing
+from dispatcher.tracing import OFF, Tracing
 from ledger.canonical import canonical, digest, parse
 from ledger.commands import NewAuthorization, NewOperation, Worker
 from ledger.errors import LookAlike
@@ -16,7 +19,15 @@ from ledger.ids import new_id
 from ledger.model import Json
 from ledger.policy import Asked, Ruling, rule_on
 from ledger.postgres.ledger import Ledger
-from ledger.proposals import Approval, DecisionStale, NewProposal, Proposal, ProposalState, Taken
+from ledger.proposals import (
+    OVERTAKEN,
+    Approval,
+    DecisionStale,
+    NewProposal,
+    Proposal,
+    ProposalState,
+    Taken,
+)
 from sidecar.overlap import as_names, only_new
 from sidecar.policy_file import PolicyFile
 from sidecar.registry import Types
@@ -65,11 +76,20 @@ class Proposed:
 class Proposer:
     """Takes requests in."""
 
-    def __init__(self, ledger: Ledger, types: Types, policy: PolicyFile, *, lease_s: float) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        types: Types,
+        policy: PolicyFile,
+        *,
+        lease_s: float,
+        tracing: Tracing = OFF,
+    ) -> None:
         self._ledger = ledger
         self._types = types
         self._policy = policy
         self._lease_s = lease_s
+        self._tracing = tracing
 
     async def propose(self, wanted: Wanted, *, sender: Worker | None = None) -> Proposed:
         """Take a request in; the same request under the same key finds what it made before.
@@ -83,6 +103,11 @@ class Proposer:
             UnknownType, InvalidParameters, InvalidInput, RepeatedTarget, ProviderError, KeyReused:
                 Nothing was stored.
         """
+        told = {names.OPERATION_TYPE: wanted.type}
+        with proposing(self._tracing, wanted.trace_context, told) as context:
+            return await self._propose(replace(wanted, trace_context=context), sender)
+
+    async def _propose(self, wanted: Wanted, sender: Worker | None) -> Proposed:
         known = await self._ledger.proposals.known(wanted.agent, wanted.request_key, wanted.digest)
         if known is not None:
             return _standing(await self._ledger.proposals.get(known), repeated=True)
@@ -132,7 +157,7 @@ class Proposer:
             run_id=old.run_id,
             tool_call_id=old.tool_call_id,
         )
-        ruling = Ruling(auto=False, rule="overtaken", approvals=old.approvals)
+        ruling = Ruling(auto=False, rule=OVERTAKEN, approvals=old.approvals)
         new = self._new(kind, wanted, operations, ruling, older)
         proposal_id, _ = await self._ledger.proposals.submit(
             replace(
@@ -216,7 +241,7 @@ class Proposer:
     async def approve(self, approval: Approval) -> Taken:
         """Take a person's yes; the audit keeps what a changed version was approved with."""
         proposal = await self._ledger.proposals.get(approval.proposal_id)
-        changed = proposal.input if proposal.supersedes is not None else None
+        changed = proposal.input if proposal.changed else None
         return await self._ledger.proposals.approve(approval, final_input=changed)
 
     async def _authorize(

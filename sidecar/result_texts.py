@@ -10,6 +10,7 @@ class Status(StrEnum):
 
     EXECUTED = "executed"
     EXECUTED_WITH_CHANGES = "executed_with_changes"
+    EXECUTED_AFTER_NEW_APPROVAL = "executed_after_new_approval"
     PARTLY_EXECUTED = "partly_executed"
     AWAITING_APPROVAL = "awaiting_approval"
     SENDING = "sending"
@@ -43,6 +44,9 @@ INSTRUCTIONS: Final = MappingProxyType(
                 Status.EXECUTED_WITH_CHANGES: "A person changed the request before approving it. "
                 "`executed_input` is what was done instead; the original was not and must not be "
                 "requested again. Tell the user what was done.",
+                Status.EXECUTED_AFTER_NEW_APPROVAL: "The world changed before the first approval "
+                "was carried out, so a person was asked again and approved. `executed_input` is "
+                "what was done, once. Do not call it again; tell the user the outcome.",
                 Status.PARTLY_EXECUTED: "Some items took effect and some did not: `items` says "
                 "which. Do not repeat the batch. An item that had no effect needs a new proposal "
                 "and a new decision.",
@@ -76,6 +80,10 @@ INSTRUCTIONS: Final = MappingProxyType(
                 Status.EXECUTED_WITH_CHANGES: "Una persona cambió la petición antes de aprobarla. "
                 "`executed_input` es lo que se hizo; lo original no se hizo ni debe pedirse otra "
                 "vez. Cuenta al usuario lo que se hizo.",
+                Status.EXECUTED_AFTER_NEW_APPROVAL: "La situación cambió antes de cumplirse la "
+                "primera aprobación; se volvió a preguntar a una persona, que aprobó. "
+                "`executed_input` es lo que se hizo, una sola vez. No lo vuelvas a llamar; cuenta "
+                "el resultado al usuario.",
                 Status.PARTLY_EXECUTED: "Unas partidas surtieron efecto y otras no: `items` dice "
                 "cuáles. No repitas el lote. Lo que no surtió efecto necesita otra propuesta y "
                 "otra decisión.",

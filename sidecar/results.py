@@ -16,6 +16,7 @@ ENDED: Final = frozenset(
     {
         Status.EXECUTED,
         Status.EXECUTED_WITH_CHANGES,
+        Status.EXECUTED_AFTER_NEW_APPROVAL,
         Status.PARTLY_EXECUTED,
         Status.REJECTED,
         Status.EXPIRED,
@@ -25,7 +26,13 @@ ENDED: Final = frozenset(
 )
 
 _OK: Final = frozenset(
-    {Status.EXECUTED, Status.EXECUTED_WITH_CHANGES, Status.SENDING, Status.PENDING}
+    {
+        Status.EXECUTED,
+        Status.EXECUTED_WITH_CHANGES,
+        Status.EXECUTED_AFTER_NEW_APPROVAL,
+        Status.SENDING,
+        Status.PENDING,
+    }
 )
 
 
@@ -64,6 +71,7 @@ def tool_result(
     executed = status in {
         Status.EXECUTED,
         Status.EXECUTED_WITH_CHANGES,
+        Status.EXECUTED_AFTER_NEW_APPROVAL,
         Status.PARTLY_EXECUTED,
         Status.PENDING,
     }
@@ -124,8 +132,9 @@ def _status_of_sent(proposal: Proposal, operations: Sequence[Operation]) -> Stat
         return Status.FAILED_WITHOUT_EFFECT
     if State.FAILED in states:
         return Status.PARTLY_EXECUTED
-    changed = proposal.supersedes is not None
-    return Status.EXECUTED_WITH_CHANGES if changed else Status.EXECUTED
+    if proposal.asked_again:
+        return Status.EXECUTED_AFTER_NEW_APPROVAL
+    return Status.EXECUTED_WITH_CHANGES if proposal.changed else Status.EXECUTED
 
 
 def _unsure(operation: Operation) -> bool:

@@ -134,7 +134,11 @@ async def open_serving(system: System, worker: Worker) -> AsyncGenerator[Serving
             policy = PolicyFile(settings.policy)
             waits = Waits(ledger.pool)
             sender = Sender(ledger, system.dispatcher(worker))
-            proposer = Proposer(ledger, system.types, policy, lease_s=settings.lease_s)
+            proposer = Proposer(
+                *(ledger, system.types, policy),
+                lease_s=settings.lease_s,
+                tracing=system.watch.tracing,
+            )
             doors = Doors(
                 ledger=ledger,
                 search=search,
@@ -153,6 +157,7 @@ async def open_serving(system: System, worker: Worker) -> AsyncGenerator[Serving
                 buckets=Buckets(settings.http_rate_per_s, settings.http_rate_burst),
                 hosts=settings.own_names,
                 webhook_secrets=settings.webhook_secrets,
+                watch=system.watch,
                 heartbeat_ttl_s=settings.heartbeat_ttl_s,
                 public_url=_url(bound),
             )

@@ -5,11 +5,13 @@ and the table counts an event once. One worker copies at a time.
 """
 
 import asyncio
+import contextlib
 import logging
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
+from ledger.errors import DatabaseUnreachable
 from ledger.postgres.ledger import Ledger
 from telemetry.clickhouse.writer import ClickHouse
 from telemetry.errors import ClickHouseUnreachable, UnsupportedSchema
@@ -70,6 +72,11 @@ class Outbox:
             seq=last["seq"],
         )
         return len(rows)
+
+    async def leave(self) -> None:
+        """End this holder's turn, so that another need not wait until it lapses."""
+        with contextlib.suppress(DatabaseUnreachable):  # it lapses by itself
+            await self._ledger.pool.rows("leave_facts", consumer=CONSUMER, holder=self._holder)
 
     async def lag(self) -> Lag:
         """How much waits.

@@ -89,6 +89,8 @@ async def open_watch(
         )
         clickhouse = telemetry.clickhouse
         outbox = None if clickhouse is None else Outbox(ledger, clickhouse, uuid4())
+        if outbox is not None:
+            stack.push_async_callback(outbox.leave)
         yield Watch(telemetry, evidence, outbox, ledger)
 
 

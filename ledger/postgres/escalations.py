@@ -124,6 +124,7 @@ class Escalations:
                         "this question was answered meanwhile; you changed nothing. "
                         "`outlive show` tells by whom"
                     )
+            await _still_nobodys(connection, write)
             await _apply(connection, write, by)
             if renewal is not None:
                 await connection.execute(
@@ -206,6 +207,38 @@ class Escalations:
         rows = await self._pool.rows("list_escalations", limit=limit)
         return [_escalation(row) for row in rows]
 
+    async def without_evidence(
+        self, *, after_s: float, again_s: float, limit: int
+    ) -> list[tuple[UUID, UUID]]:
+        """Open questions that evidence is to be gathered for: their ids, their operations'.
+
+        Args:
+            after_s: Not before they are so old.
+            again_s: After so long again, where a source did not answer.
+            limit: So many at most.
+        """
+        rows = await self._pool.rows(
+            "escalations_without_evidence", after_s=after_s, again_s=again_s, limit=limit
+        )
+        return [(row["id"], row["operation_id"]) for row in rows]
+
+    async def attach(self, escalation_id: UUID, evidence: Mapping[str, Json]) -> None:
+        """Keep evidence beside the dossier, while the question is open."""
+        await self._pool.rows("attach_evidence", id=escalation_id, evidence=json.dumps(evidence))
+
+
+async def _still_nobodys(connection: Connection, write: DecisionWrite) -> None:
+    """Two people may name the same effect at the same moment: the later one reads again."""
+    operation = write.operation
+    reference = write.reference or (write.result or {}).get("done_by_hand")
+    if reference is None:
+        return
+    named = {"provider": operation.provider, "reference": reference}
+    await connection.execute(sql("lock_reference"), named)
+    cursor = await connection.execute(sql("used_reference"), {**named, "id": operation.id})
+    if await cursor.fetchone() is not None:
+        raise StaleCase(operation.id, operation.case_version)
+
 
 async def _apply(
     connection: Connection, write: DecisionWrite, actor: str, *, escalated: bool | None = None
@@ -242,4 +275,5 @@ def _escalation(row: Mapping[str, Any]) -> Escalation:
         closed_by=row["closed_by"],
         verdict=row["verdict"],
         note=row["note"],
+        evidence=row["evidence"],
     )

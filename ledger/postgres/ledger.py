@@ -6,7 +6,7 @@ from typing import Self
 from uuid import UUID
 
 from ledger.postgres.authorizing import Authorizing
-from ledger.postgres.connect import Database, Pool, check_server
+from ledger.postgres.connect import LOST, Database, Pool, check_server, unreachable
 from ledger.postgres.escalations import Escalations
 from ledger.postgres.holding import Holding
 from ledger.postgres.moving import Moving
@@ -49,10 +49,14 @@ class Ledger(Authorizing, Moving, Holding):
         Raises:
             SchemaMismatch: No ledger here, or one that needs newer code.
             UnsafeDatabase: The server could lose what it acknowledged.
+            DatabaseUnreachable: Nobody answers, or the connection was lost on the way.
         """
         connection = await self.database.open()
-        async with connection:
-            await check_server(connection)
+        try:
+            async with connection:
+                await check_server(connection)
+        except LOST as error:
+            raise unreachable(error) from error
         await self.pool.open()
         row = await self.pool.row("identity")
         assert row is not None  # noqa: S101  the migration wrote it

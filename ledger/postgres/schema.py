@@ -226,6 +226,7 @@ escalations = Table(
     Column("closed_by", Text),
     Column("verdict", Text),
     Column("note", Text),
+    Column("evidence", JSONB),
     Index("escalations_of_operation", "operation_id"),
     Index("escalations_one_open", "operation_id", unique=True),
     Index("escalations_one_open_account", "provider", "account", unique=True),

@@ -147,4 +147,5 @@ def escalation(of: Escalation) -> Document:
         "verdict": of.verdict,
         "note": of.note,
         "dossier": dict(of.dossier),
+        "evidence": None if of.evidence is None else dict(of.evidence),
     }

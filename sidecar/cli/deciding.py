@@ -75,7 +75,7 @@ def approve(
             approval = Approval(
                 read.id, read.version, read.digest, by, separate=separate, reason=reason
             )
-            changed = read.input if read.supersedes is not None else None
+            changed = read.input if read.changed else None
             return await ledger.proposals.approve(approval, final_input=changed)
 
     told = {

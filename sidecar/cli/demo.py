@@ -1,6 +1,7 @@
-"""`outlive demo`: see the promise held, on an agent that is killed in the middle."""
+"""`outlive demo`: see the promise held, while a process is killed in the middle."""
 
 import os
+from collections.abc import Sequence
 from itertools import count
 from pathlib import Path
 
@@ -11,31 +12,39 @@ from sidecar.cli.base import console, emit, json_option, run
 from sidecar.cli.exits import Exit
 from sidecar.cli.explaining import sentences
 from sidecar.cli.showing import read
-from sidecar.demo import report
+from sidecar.demo import evidence, report
 from sidecar.demo.data import FATES, Fate
 from sidecar.demo.judge import judge
 from sidecar.demo.processes import DemoFailed
 from sidecar.demo.stage import Stage
 from sidecar.demo.story import Told, play
 from sidecar.settings import load
+from telemetry.clickhouse.client import Row
 
 
 @click.command()
 @json_option
 def demo(*, as_json: bool) -> int:
-    """Refund 38 payments with an agent that is killed; recover with another; check the promise.
+    """An agent asks for 38 refunds, a person approves, the sender is killed: check the promise.
 
     Exit code 0 only if the promise held on this run. What it leaves can be looked at.
     """
     home = _fresh()
     out = console()
-    told = run(play(home, Stage(None if as_json else out)))
+
+    async def work() -> tuple[Told, Sequence[Row]]:
+        async with evidence.trace_store(home) as store:
+            told = await play(home, Stage(None if as_json else out))
+            return told, await evidence.one_story(home, store)
+
+    told, traced = run(work())
     verdicts = judge(told.played)
     held = all(verdict.holds for verdict in verdicts)
     if as_json:
         emit(report.document(told, verdicts))
     else:
         report.show(out, told, verdicts)
+        evidence.show(out, traced)
         _print_end(told, held=held)
     return Exit.OK if held else Exit.REFUSED
 
@@ -76,5 +85,6 @@ def _print_end(told: Told, *, held: bool) -> None:
         f"\nThe promise {'held' if held else 'was BROKEN'} on this run. Look at what it left:"
     )
     out.print(
-        f"  {look} ops\n  {look} show {resent.id}\n  {look} explain {resent.id}", soft_wrap=True
+        f"  {look} ops\n  {look} show {resent.id} --evidence\n  {look} explain {resent.id}",
+        soft_wrap=True,
     )

@@ -52,6 +52,7 @@ _BY_CODE: Final = MappingProxyType(
             (
                 "unknown_proposal",
                 "unknown_token",
+                "unknown_person",
                 "unknown_operation",
                 "unknown_escalation",
                 "unknown_authorization",

@@ -18,6 +18,7 @@ from sidecar.cli.doctor import doctor
 from sidecar.cli.exits import Exit, exit_of
 from sidecar.cli.explaining import explain
 from sidecar.cli.faults import log_of
+from sidecar.cli.people import people
 from sidecar.cli.policing import policy
 from sidecar.cli.questions import claim, escalations, resolve
 from sidecar.cli.reading import ops
@@ -27,6 +28,7 @@ from sidecar.cli.showing import show
 from sidecar.cli.stopping import brake
 from sidecar.cli.tokens import token
 from sidecar.plain import plain
+from telemetry.logs import scrub_logs
 
 _CHATTY: Final = ("alembic", "apscheduler", "httpcore", "httpx", "stripe")
 _LEVELS: Final = (logging.WARNING, logging.INFO, logging.DEBUG)
@@ -51,13 +53,14 @@ def outlive(context: click.Context, /, home: Path | None, verbose: int) -> None:
         stream=sys.stderr,
         force=True,
     )
+    scrub_logs()
     for name in _CHATTY:
         logging.getLogger(name).setLevel(logging.WARNING)
 
 
 for _command in (
     *(up, serve, worker, migrate, sandbox, demo, doctor, audit),
-    *(proposals, approve, reject, policy, token),
+    *(proposals, approve, reject, policy, token, people),
     *(authorize, revoke, ops, show, explain, escalations, claim, resolve, brake),
 ):
     outlive.add_command(_command)

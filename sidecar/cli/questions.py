@@ -22,6 +22,8 @@ from sidecar.cli.reading import a_time
 from sidecar.identity import passing_worker
 from sidecar.plain import plain
 from sidecar.wiring import open_system
+from telemetry.kept import kept
+from telemetry.timeline import Timeline
 
 _SHOWN: Final = 100
 
@@ -70,7 +72,15 @@ def _print_question(one: Escalation, now: datetime) -> None:
         facts.add_row("on it", f"{plain(one.claimed_by)}, {words.when(one.claimed_until, now)}")
     for effect in one.dossier.get("provider", {}).get("effects", ()):
         facts.add_row("provider shows", plain(_effect(effect)))
+    if one.evidence is not None:
+        facts.add_row("evidence", _gathered(kept(one.evidence)))
     out.print(facts)
+
+
+def _gathered(timeline: Timeline) -> str:
+    missing = "; ".join(plain(gap.text) for gap in timeline.gaps)
+    told = f"{len(timeline.entries)} spans and records: outlive show {timeline.operation_id}"
+    return f"{told}; missing: {missing}" if missing else told
 
 
 def _effect(effect: dict[str, Any]) -> str:

@@ -15,16 +15,27 @@ from sidecar import words
 from sidecar.books import Books, books
 from sidecar.cli import as_json as document
 from sidecar.cli.base import Cli, console, emit, json_option, run, table
+from sidecar.cli.evidence import gather
 from sidecar.cli.finding import find_operation
 from sidecar.plain import plain
+from telemetry.kept import kept
+from telemetry.tree import render
 
 
 @click.command()
 @click.argument("operation")
+@click.option("--evidence", is_flag=True, help="Traces, logs and history on one timeline.")
 @json_option
 @click.pass_obj
-def show(cli: Cli, /, operation: str, *, as_json: bool) -> None:
+def show(cli: Cli, /, operation: str, *, evidence: bool, as_json: bool) -> None:
     """Show one operation: what was approved, each attempt, the history. Takes a unique prefix."""
+    if evidence:
+        timeline = run(gather(cli.settings(), operation))
+        if as_json:
+            emit(timeline.as_json())
+        else:
+            click.echo(render(timeline))
+        return
 
     async def work() -> Shown:
         async with books(cli.settings()) as opened:
@@ -168,6 +179,9 @@ def _print_question(question: Escalation, now: datetime) -> None:
             f"  answered {words.when(question.closed_at, now)} by {plain(question.closed_by)}: "
             f"{plain(question.verdict)} {plain(question.note or '')}".rstrip()
         )
+    if question.evidence is not None:
+        out.print("\nEvidence from outside the ledger, gathered after it was asked:")
+        click.echo(render(kept(question.evidence)))
 
 
 def _told(payload: Any) -> str:

@@ -1,1 +1,1 @@
-"""`outlive demo`: the main job on real input, with an agent that is killed in the middle."""
+"""`outlive demo`: the main job on real input: asked for, approved, and its sender killed."""

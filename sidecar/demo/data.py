@@ -17,7 +17,7 @@ ITEMS: Final = 38
 TOTAL_MINOR: Final = 412_000
 
 KILL_AFTER: Final = 10
-"""The agent is killed once the provider's journal has so many effects."""
+"""The first process is killed once the provider's journal has so many effects."""
 
 PACE_S: Final = 0.35
 """How long the provider takes for a refund, so that there is a middle to be killed in."""
@@ -29,7 +29,7 @@ class Fate(StrEnum):
     FINISH = "finish"
     """The effect is there, the answer was lost."""
     WAIT = "wait"
-    """The request is still on its way inside the provider when the agent dies."""
+    """The request is still on its way inside the provider when its sender dies."""
     RESEND = "resend"
     """The request was lost before it had an effect."""
     ESCALATE = "escalate"
@@ -37,7 +37,7 @@ class Fate(StrEnum):
 
 
 FATES: Final = MappingProxyType({3: Fate.FINISH, 6: Fate.WAIT, 9: Fate.RESEND, 12: Fate.ESCALATE})
-"""By the number of the item; they are among those that the agent takes first."""
+"""By the number of the item; they are among those that are sent first."""
 
 FAULTS: Final[Mapping[Fate, Mapping[str, Any]]] = MappingProxyType(
     {

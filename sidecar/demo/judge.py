@@ -24,9 +24,11 @@ class Played:
     """By item."""
     decisions: Mapping[UUID, Sequence[Decided]]
     journal: Sequence[Effect]
-    agent: str
+    killed: str
     """How the killed process names itself in the history."""
-    agent_exit: int
+    killed_exit: int
+    told: str
+    """What the agent was told when it asked for the same again."""
     asked: Mapping[UUID, Sequence[str]]
     """Questions that were ever open, by operation, with their reasons."""
     wrong_exit: int
@@ -74,9 +76,9 @@ def judge(played: Played) -> list[Verdict]:
             f"{len(operations)} operations, {approved} minor units",
         ),
         Verdict(
-            "the agent was killed with work in flight",
-            played.agent_exit < 0 and any(_died_with(o, played.agent) for o in operations),
-            f"signal {-played.agent_exit}",
+            "the sender was killed with work in flight",
+            played.killed_exit < 0 and any(_died_with(o, played.killed) for o in operations),
+            f"signal {-played.killed_exit}",
         ),
         Verdict("no effect took place twice", not twice, f"{len(twice)} twice"),
         Verdict("no effect without an approval", not strange, f"{len(strange)} of others"),
@@ -92,6 +94,11 @@ def judge(played: Played) -> list[Verdict]:
             set(played.asked) == expected,
             f"{len(played.asked)} asked",
         ),
+        Verdict(
+            "the agent that asked again was told that it is done",
+            played.told == "executed",
+            played.told,
+        ),
         Verdict("a wrong answer was refused", played.wrong_exit == 1, f"exit {played.wrong_exit}"),
         Verdict(
             "recovery gave all four answers, each where it had to",
@@ -106,8 +113,8 @@ def _minor(operation: Operation) -> int:
     return 0 if operation.subject.money is None else operation.subject.money.amount_minor
 
 
-def _died_with(operation: Operation, agent: str) -> bool:
-    return any(a.answer is None and a.process.startswith(agent) for a in operation.attempts)
+def _died_with(operation: Operation, killed: str) -> bool:
+    return any(a.answer is None and a.process.startswith(killed) for a in operation.attempts)
 
 
 def _agrees(operation: Operation, journal: Sequence[Effect]) -> bool:

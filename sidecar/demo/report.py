@@ -62,11 +62,11 @@ def _story(operation: Operation, played: Played) -> str:
     codes = " → ".join(plain(decision.code) for decision in decisions)
     if fate is not None:
         return f"{_WORDS[fate]} ({codes})"
-    by_agent = any(a.process.startswith(played.agent) for a in operation.attempts)
+    by_first = any(a.process.startswith(played.killed) for a in operation.attempts)
     return (
-        "sent by the agent, answered"
-        if by_agent
-        else "left by the agent; sent by the second process"
+        "sent by the first process, answered"
+        if by_first
+        else "left by the first process; sent by the second"
     )
 
 

@@ -1,9 +1,7 @@
-"""The story, step by step: authorize, send, kill, recover, ask, judge."""
+"""The story, step by step: propose, approve, send, kill, recover, ask, judge."""
 
 import asyncio
-import json
 import signal
-import sys
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
@@ -11,15 +9,18 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
+import httpx
+
 from ledger.model import Operation
 from ledger.postgres.audit import verify
 from ledger.postgres.search_values import Decided
 from ledger.postgres.signing import load_signer
 from sandbox.control import Control, ControlError
-from sidecar.batch import read_batch
+from sidecar.batch import parse_batch
 from sidecar.books import Books, books
 from sidecar.checkpoints import sign
-from sidecar.demo.data import BATCH, FATES, FAULTS, KILL_AFTER, KIND, PACE_S, Fate, charges
+from sidecar.demo.asking import AGENT, PERSON, Asking, open_door
+from sidecar.demo.data import BATCH, FATES, FAULTS, KILL_AFTER, PACE_S, Fate, charges
 from sidecar.demo.judge import Effect, Played
 from sidecar.demo.processes import DemoFailed, Processes, Said
 from sidecar.demo.stage import Stage
@@ -29,8 +30,7 @@ from sidecar.settings import Settings, load
 START_LIMIT_S: Final = 25.0
 RECOVERY_LIMIT_S: Final = 75.0
 _LOOK_S: Final = 0.2
-_PERSON: Final = "amaia"
-_AGENT: Final = "agent"
+_FIRST: Final = "first"
 _SECOND: Final = "second"
 
 Decisions = Mapping[UUID, Sequence[Decided]]
@@ -49,6 +49,8 @@ class Story:
     ids: list[UUID] = field(default_factory=list[UUID])
     faults: dict[Fate, str] = field(default_factory=dict[Fate, str])
     killed: tuple[str, int] = ("", 0)
+    told: str = ""
+    """What the agent was told when it asked again at the end."""
     said: list[Said] = field(default_factory=list[Said])
 
     async def operations(self) -> list[Operation]:
@@ -92,26 +94,38 @@ async def play(home: Path, stage: Stage) -> Told:
         opened = await stack.enter_async_context(books(settings))
         stage.tell(f"The engine runs; its data is in {home}.")
         story = Story(home, stage, control, Processes(home, addresses), opened, settings)
-        await _authorize(story)
+        asking = await stack.enter_async_context(open_door(story.run, opened, stage))
         try:
+            await _propose_and_approve(story, asking)
             with stage.counting():
                 await _send_and_kill(story)
                 await _recover(story)
-        except ControlError as error:
+            await _ask_again(story, asking)
+        except (ControlError, httpx.HTTPError) as error:
             raise DemoFailed(f"{error}; see the logs in {home}") from error
         return Told(await _judged(story), story.said, home)
 
 
-async def _authorize(story: Story) -> None:
-    batch = await asyncio.to_thread(read_batch, BATCH, sys.stdin.buffer)
+async def _propose_and_approve(story: Story, asking: Asking) -> None:
+    batch = parse_batch(BATCH.read_bytes())
     await story.control.seed(charges=[charge.seed() for charge in charges(batch.items)])
-    command = ("authorize", str(BATCH), "--type", KIND, "--key", "demo", "--by", _PERSON, "--json")
-    said = await story.run.say(*command)
-    if said.exit_code:
-        raise DemoFailed(f"{said.command} answered: {said.errors}")
-    made: dict[str, Any] = json.loads(said.output)
-    story.ids = [UUID(operation["id"]) for operation in made["operations"]]
-    story.stage.tell(f"{_PERSON} authorized {len(story.ids)} refunds from {BATCH.name}.")
+    standing = await asking.propose()
+    status = standing["result"]["status"]
+    story.stage.tell(
+        f"An agent's process ({AGENT}) proposes {len(batch.items)} refunds from {BATCH.name} over "
+        f"HTTP. It is told: {status}. It ends."
+    )
+    if status != "awaiting_approval":
+        raise DemoFailed(f"the proposal is {status} before anybody decided")
+    story.ids = await asking.decide(standing["proposal"]["id"])
+
+
+async def _ask_again(story: Story, asking: Asking) -> None:
+    """A new process of the agent asks for the same under the same key."""
+    story.told = (await asking.propose())["result"]["status"]
+    story.stage.tell(
+        f"The agent comes back and asks for the same 38 again. It is told: {story.told}."
+    )
 
 
 async def _send_and_kill(story: Story) -> None:
@@ -124,21 +138,21 @@ async def _send_and_kill(story: Story) -> None:
                 name, method="POST", metadata=str(operation.id), **options
             )
     await story.control.arm("slow", method="POST", path="/v1/refunds", count=None, seconds=PACE_S)
-    agent = await story.run.worker(_AGENT)
+    first = await story.run.worker(_FIRST)
     try:
-        story.stage.tell(f"The agent's process (pid {agent.pid}) sends.")
+        story.stage.tell(f"A worker's process (pid {first.pid}) sends what was approved.")
         async with asyncio.timeout(START_LIMIT_S):
             for fault in story.faults.values():
                 await _until(story, fault=fault, times=1)
             await _until(story, journal=KILL_AFTER)
-        agent.send_signal(signal.SIGKILL)
+        first.send_signal(signal.SIGKILL)
     except TimeoutError as error:
-        raise DemoFailed(f"the agent did not get going; see {story.home}/{_AGENT}.log") from error
+        raise DemoFailed(f"the worker did not get going; see {story.home}/{_FIRST}.log") from error
     finally:
-        story.killed = (f"worker:{_AGENT}@", await ended(agent))
+        story.killed = (f"worker:{_FIRST}@", await ended(first))
     struck = len(await story.control.journal())
     story.stage.tell(
-        f"SIGKILL: the agent is dead, with {struck} effects in the provider's journal."
+        f"SIGKILL: that process is dead, with {struck} effects in the provider's journal."
     )
     # Nobody is looking: a person wipes the marker of an effect in the provider's dashboard.
     effect = await story.effect_of(await story.with_fate(Fate.ESCALATE))
@@ -205,7 +219,7 @@ async def _answer(story: Story) -> None:
     own = await story.effect_of(asked)
     story.stage.tell("One question is left for a person, who answers by command:")
     for reference in (others["object_id"], own["object_id"]):
-        command = ("resolve", str(asked.id), "happened", "--reference", reference, "--by", _PERSON)
+        command = ("resolve", str(asked.id), "happened", "--reference", reference, "--by", PERSON)
         said = await story.run.say(*command)
         story.said.append(said)
         story.stage.tell(f"  $ {said.command}")
@@ -223,13 +237,14 @@ async def _judged(story: Story) -> Played:
     await sign(story.books.ledger, story.settings)
     public = load_signer(story.settings.signing_key).public_key
     report = await verify(story.books.ledger, [public], anchor=story.settings.anchor)
-    agent, code = story.killed
+    killed, code = story.killed
     return Played(
         operations=operations,
         decisions=decisions,
         journal=await story.control.journal(),
-        agent=agent,
-        agent_exit=code,
+        killed=killed,
+        killed_exit=code,
+        told=story.told,
         asked=asked,
         wrong_exit=story.said[0].exit_code,
         history_whole=report.whole,

@@ -14,6 +14,7 @@ from sidecar.proposing import Proposer
 from sidecar.registry import Types
 from sidecar.suspending import Suspending
 from sidecar.tokens import Tokens
+from telemetry.watch import Watch
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,5 +38,6 @@ class Doors:
     """Names under which this server may be addressed, in lower case, without port."""
     webhook_secrets: tuple[str, ...]
     """Stripe's signing secrets: during a roll the old one counts as well."""
+    watch: Watch
     heartbeat_ttl_s: float
     public_url: str

@@ -70,6 +70,8 @@ class EscalationView(EscalationLineView):
     case_version: int | None
     """What to name when resolving, so that nobody answers on an older picture."""
     dossier: JsonObject
+    evidence: JsonObject | None
+    """What traces and logs told, gathered after it was asked; null until then."""
     answers: dict[str, str]
 
 
@@ -142,6 +144,7 @@ async def _read(call: Call[NoQuery, NoBody]) -> Reply:
             **_line(one),
             "case_version": version,
             "dossier": dict(one.dossier),
+            "evidence": None if one.evidence is None else dict(one.evidence),
             "answers": dict(ANSWERS),
         }
     )

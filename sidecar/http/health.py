@@ -7,6 +7,7 @@ from sidecar.http.endpoint import Call, Endpoint, Reply, Table
 from sidecar.http.models import NoBody, NoQuery, View
 from sidecar.http.problems import Problem
 from sidecar.roles import Right
+from telemetry.metrics import exposition
 
 
 class HealthView(View):
@@ -55,9 +56,10 @@ async def _metrics(call: Call[NoQuery, NoBody]) -> Reply:
     doors = call.doors
     row = await doors.ledger.pool.row("gauges", ttl_s=doors.heartbeat_ttl_s)
     assert row is not None  # noqa: S101  a SELECT without FROM has one row
+    figures = exposition(await doors.watch.figures())
     return Reply(
         None,
-        text=doors.measures.text(row, waits=doors.desk.waiting),
+        text=doors.measures.text(row, waits=doors.desk.waiting) + figures,
         media_type="text/plain; version=0.0.4; charset=utf-8",
     )
 

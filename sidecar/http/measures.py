@@ -1,4 +1,7 @@
-"""What `/metrics` shows: requests as they were answered, and what waits in the ledger."""
+"""What `/metrics` shows of a door: requests as they were answered, and what waits.
+
+Doubt and open questions are among the figures of telemetry, by type and currency.
+"""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -8,10 +11,7 @@ from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, gene
 
 GAUGES: Final = MappingProxyType(
     {
-        "in_doubt": "Operations whose effect nobody knows yet.",
-        "oldest_doubt_s": "Age of the oldest doubt, in seconds.",
         "due": "Operations that wait for a worker.",
-        "escalations": "Questions that wait for a person.",
         "awaiting": "Proposals that wait for a decision.",
         "outbox_waiting": "Messages that have not left yet.",
         "outbox_failing": "Of those: tried at least once, in vain.",

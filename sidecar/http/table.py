@@ -11,6 +11,7 @@ from sidecar.http import (
     brakes,
     decisions,
     escalations,
+    evidence,
     health,
     operations,
     policy,
@@ -24,6 +25,7 @@ from sidecar.http.endpoint import Table
 
 ENDPOINTS: Final[Table] = (
     *operations.TABLE,
+    *evidence.TABLE,
     *proposals.TABLE,
     *decisions.TABLE,
     *authorizations.TABLE,

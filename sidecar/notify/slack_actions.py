@@ -162,7 +162,7 @@ class SlackActions:
             _log.warning("a Slack user who is no approver pressed: %s", pressed.slack_id)
             return (
                 "Nothing was decided: your Slack account belongs to no approver here. "
-                f"An admin adds it ({pressed.slack_id})."
+                f"An admin adds it: outlive people add NAME --slack {pressed.slack_id}"
             )
         by = f"person:{row['name']}"
         try:

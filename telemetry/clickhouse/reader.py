@@ -126,13 +126,21 @@ def _record_filters(variant: Variant) -> Sequence[str]:
 
 
 def _filters(attributes: str, items: str | None) -> Sequence[str]:
-    """Two queries, not one with OR: in ClickStack's shape OR would read the whole table."""
+    """Two queries, not one with OR: in ClickStack's shape OR would read the whole table.
+
+    A trace holds everything that was asked for in it: a batch of thousands shares one. What is of
+    another operation is left out.
+    """
+    by_trace = (
+        "TraceId IN {traces:Array(String)}"
+        f" AND {attributes}['{names.OPERATION_ID}'] IN ('', {{operation:String}})"
+    )
     by_operation = (
         f"{attributes}['{names.OPERATION_ID}'] = {{operation:String}}"
         if items is None
         else f"has({items}, concat('{names.OPERATION_ID}=', {{operation:String}}))"
     )
-    return "TraceId IN {traces:Array(String)}", by_operation
+    return by_trace, by_operation
 
 
 def _read(

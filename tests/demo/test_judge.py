@@ -16,7 +16,7 @@ from sidecar.demo.judge import Played, fate_of, judge
 from tests.recovery.given import operation as any_operation
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)
-AGENT = "worker:agent@"
+KILLED = "worker:first@"
 
 CODES = {
     Fate.FINISH: ("NO_EFFECT_RESEND", "CONFIRMED"),
@@ -34,7 +34,7 @@ def decided(*codes: str) -> list[Decided]:
 def operation(number: int, amount_minor: int) -> Operation:
     """Item `number` as it should end."""
     made = uuid4()
-    attempt = Attempt(1, 1, uuid4(), f"{AGENT}here#1", "c", NOW, NOW)
+    attempt = Attempt(1, 1, uuid4(), f"{KILLED}here#1", "c", NOW, NOW)
     return replace(
         any_operation(),
         id=made,
@@ -73,7 +73,9 @@ def played() -> Played:
         o.id: ["FOREIGN_EFFECT"] for o in operations if FATES.get(o.item) is Fate.ESCALATE
     }
     journal = [effect(o) for o in operations]
-    return Played(operations, decisions, journal, AGENT, -9, asked, 1, history_whole=True)
+    return Played(
+        operations, decisions, journal, KILLED, -9, "executed", asked, 1, history_whole=True
+    )
 
 
 def broken(played: Played) -> set[str]:
@@ -128,10 +130,13 @@ def test_a_question_too_many_or_too_few_is_found(played: Played) -> None:
 
 def test_a_run_without_the_kill_or_a_fate_is_no_proof(played: Played) -> None:
     """A demo in which nothing went wrong shows nothing."""
-    assert "the agent was killed with work in flight" in broken(replace(played, agent_exit=0))
+    assert "the sender was killed with work in flight" in broken(replace(played, killed_exit=0))
     calm = {o.id: decided("NO_EFFECT_RESEND") for o in played.operations}
     assert "recovery gave all four answers, each where it had to" in broken(
         replace(played, decisions=calm)
+    )
+    assert "the agent that asked again was told that it is done" in broken(
+        replace(played, told="rejected")
     )
     assert "a wrong answer was refused" in broken(replace(played, wrong_exit=0))
     assert "the history is whole" in broken(replace(played, history_whole=False))

@@ -12,6 +12,7 @@ MAY: Final = {
     "POST /v1/operations": "agent admin",
     "GET /v1/operations": "agent approver operator reader admin",
     "GET /v1/operations/{id}": "agent approver operator reader admin",
+    "GET /v1/operations/{id}/evidence": "approver operator reader admin",
     "GET /v1/proposals": "agent approver operator reader admin",
     "GET /v1/proposals/{id}": "agent approver operator reader admin",
     "POST /v1/proposals/{id}/approve": "approver admin",

@@ -95,7 +95,7 @@ class SimType:
     def drift(self, operation: Operation) -> str | None:
         """Stored bytes that are not the approved ones."""
         same = digest_of_bytes(operation.request) == operation.request_digest
-        return None if same else "stored bytes"
+        return self._at.drift if same else "stored bytes"
 
     async def send(self, operation: Operation, deadline: Deadline) -> Answer:
         """Send, if there is time left at the first byte."""

@@ -1,6 +1,7 @@
 """Agents: they propose, they die, and their replacements plan anew from the same errand."""
 
 import asyncio
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import StrEnum
 from random import Random
@@ -82,6 +83,8 @@ async def run_errand(
                 process.sender.start(ids)
             break
     await process.sender.drain()
+    with suppress(DatabaseUnreachable):
+        await process.passes.leave()
 
 
 def _item(on: str, amount: int | None) -> dict[str, Any]:

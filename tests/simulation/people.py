@@ -148,7 +148,7 @@ class Desk:
             self.name,
             "-",
             reference=reference,
-            until=self.process.ledger and _later(self.stage, self.draw),
+            until=_later(self.stage, self.draw),
             expected_case_version=operation.case_version if self.draw.random() < 0.5 else None,
         )
 
@@ -191,13 +191,14 @@ class Desk:
         self.deeds.revoked[chosen] = self.stage.now_s
 
     async def brake(self, for_s: float) -> None:
-        """Hold everything back for a while."""
+        """Hold everything back for a while; each person has a brake of their own."""
+        scope = "all" if self.name.endswith("0") else "provider:sim"
         switches = self.process.ledger.switches
-        await switches.set_brake("all", by=self.name, reason="stop")
+        await switches.set_brake(scope, by=self.name, reason="stop")
         from_s = self.stage.now_s
         await self.stage.until(from_s + for_s)
-        self.deeds.brakes.append(Span("all", from_s, self.stage.now_s))
-        await switches.release_brake("all")
+        self.deeds.brakes.append(Span(scope, from_s, self.stage.now_s))
+        await switches.release_brake(scope)
 
     async def _rows(self, query: str) -> list[dict[str, Any]]:
         async with self.process.ledger.pool.connection() as connection:

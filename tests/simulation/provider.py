@@ -36,6 +36,8 @@ class Luck(StrEnum):
     PENDING = "is accepted and pends"
     DEAD = "is accepted and fails at once"
     ADAPTER_FAILS = "acts, and the adapter fails"
+    OVERDUE = "is worked on for longer than promised"
+    WRONG_AMOUNT = "acts with another amount"
 
 
 STORM: Final = {
@@ -54,6 +56,9 @@ STORM: Final = {
     Luck.ADAPTER_FAILS: 1,
 }
 CALM: Final = {Luck.WELL: 1}
+THROTTLED: Final = {Luck.STOPPED: 8, Luck.WELL: 1, Luck.ANSWER_LOST: 1}
+LIES: Final = {Luck.OVERDUE: 8, Luck.WRONG_AMOUNT: 5}
+"""What a provider that breaks its promises does besides: the record must say so, and ask."""
 LOST: Final = Answer(Outcome.AMBIGUOUS, code="timeout")
 
 
@@ -65,12 +70,17 @@ class Facts:
     """How long keys are really remembered; never shorter than promised."""
     spans_credentials: bool
     saves_500: bool
+    lies: bool
+    """Whether it breaks its promises: keys forgotten early, work and lists that are overdue."""
 
     @classmethod
     def drawn(cls, draw: Random) -> "Facts":
         """One world's."""
+        lies = draw.random() < 0.12
+        retention_s = draw.choice([DAY_S, DAY_S, 25 * HOUR_S, 30 * DAY_S])
         return cls(
-            retention_s=draw.choice([DAY_S, DAY_S, 25 * HOUR_S, 30 * DAY_S]),
+            retention_s=HOUR_S / 6 if lies else retention_s,
+            lies=lies,
             spans_credentials=draw.random() < 0.5,
             saves_500=draw.random() < 0.5,
         )
@@ -88,6 +98,12 @@ class Deed:
     """`None`: done by hand, at the provider itself."""
     liveness: Liveness = Liveness.SUCCEEDED
     shown_from_s: float = 0.0
+    stood: bool = False
+    """Whether it ever was there for good."""
+
+    def __post_init__(self) -> None:
+        """What succeeded at once stood."""
+        self.stood = self.liveness is Liveness.SUCCEEDED
 
     @property
     def operation_id(self) -> UUID | None:
@@ -105,7 +121,8 @@ class Left:
     """A request whose bytes have left."""
 
     operation_id: UUID
-    key: str
+    number: int
+    """Of the attempt."""
     credential: str
     at_s: float
     luck: Luck
@@ -139,8 +156,12 @@ class Provider:
     deeds: list[Deed] = field(default_factory=list[Deed])
     left: list[Left] = field(default_factory=list[Left])
     credential: str = "cred-1"
+    drift: str | None = None
+    """Another release is deployed: it would not send the stored bytes as they are."""
     trouble: Trouble | None = None
     """Every look-up has it, just now."""
+    troubled: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
+    """From when until when look-ups had some trouble."""
     blips: float = 0.0
     """How often a single look-up fails."""
     room: dict[str, int] = field(default_factory=dict[str, int])
@@ -161,7 +182,13 @@ class Provider:
         """The bytes have left; what becomes of them, and what is answered."""
         luck = self.draw.choices(list(self.luck), list(self.luck.values()))[0]
         self.left.append(
-            Left(operation.id, operation.idempotency_key, self.credential, self.stage.now_s, luck)
+            Left(
+                operation.id,
+                operation.attempt_count + 1,
+                self.credential,
+                self.stage.now_s,
+                luck,
+            )
         )
         self.stage.tell(f"    » request of {_short(operation.id)} {luck}")
         scoped = self._scoped(operation)
@@ -174,7 +201,7 @@ class Provider:
             self.stage.at(at_s, lambda: self._work(operation, marker, can, scoped, luck) and None)
             return Told(LOST, self.draw.choice([1.0, WIRE_S]))
         answer = self._work(operation, marker, can, scoped, luck)
-        if luck in {Luck.ANSWER_LOST, Luck.LATE_WORK}:
+        if luck in {Luck.ANSWER_LOST, Luck.LATE_WORK, Luck.OVERDUE}:
             return Told(LOST, self.draw.choice([0.5, WIRE_S]))
         if luck is Luck.ADAPTER_FAILS:
             return Told(LOST, fails=True)
@@ -214,8 +241,9 @@ class Provider:
             if known is not None and now_s - known.at_s < self.facts.retention_s:
                 return _again(known)
             self._keys[scoped] = _Key(now_s)
-        if luck is Luck.LATE_WORK:
-            at_s = now_s + self.draw.uniform(1, can.processing_margin_s)
+        if luck in {Luck.LATE_WORK, Luck.OVERDUE}:
+            most_s = HOUR_S if luck is Luck.OVERDUE else can.processing_margin_s
+            at_s = now_s + self.draw.uniform(1, most_s)
             self.stage.at(at_s, lambda: self._end(operation, marker, can, scoped, luck) and None)
             return LOST
         return self._end(operation, marker, can, scoped, luck)
@@ -260,11 +288,15 @@ class Provider:
         else:
             if not can.looks_up and can.key is None:
                 liveness = Liveness.SUCCEEDED  # a relay accepts, or does not
+            money = subject.money
+            if luck is Luck.WRONG_AMOUNT and money is not None:
+                money = replace(money, amount_minor=money.amount_minor + 100)
+            lies = self.facts.lies and self.draw.random() < 0.3
             deed = self._do(
                 subject.object_id,
-                subject.money,
+                money,
                 marker,
-                lag_s=self.draw.uniform(0, can.look_up_lag_s),
+                lag_s=self.draw.uniform(0, HOUR_S if lies else can.look_up_lag_s),
                 liveness=liveness,
             )
             self._plan_turn(deed)
@@ -310,6 +342,7 @@ class Provider:
 
     def _turn(self, deed: Deed, to: Liveness) -> None:
         deed.liveness = to
+        deed.stood = deed.stood or to is Liveness.SUCCEEDED
         self.stage.tell(f"    ☆ {deed.reference} is {to}")
 
 

@@ -20,13 +20,13 @@ from tests.simulation.loop import VirtualLoop
 EPOCH: Final = datetime(2030, 1, 1, tzinfo=UTC)
 TICK_S: Final = 0.001
 """What passes when another actor has its turn."""
-TURNS_MOST: Final = 12_000
+TURNS_MOST: Final = 20_000
 SAME_ACTOR: Final = 0.6
 """How often whoever had the last turn goes on."""
 DELICATE: Final = 6.0
 """How much likelier something befalls an actor around a sending."""
 _DELICATE_STEPS: Final = frozenset(
-    {"begin_attempt", "record_answer", "first byte", "answer", "claim", "apply_decision", "approve"}
+    {"begin_attempt", "record_answer", "first byte", "answer", "seen", "claim", "authorize", "apply_decision", "approve", "transaction"}
 )
 
 

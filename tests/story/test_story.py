@@ -202,8 +202,8 @@ async def test_a_world_that_changed_before_the_first_send_is_asked_about_again(
     await night.work()
     assert await night.refunded() == Counter({f"ch_{n}": 1 for n in range(2, 39)})
     results = [call["result"]["status"] for call in (await night.claim(run))["calls"]]
-    assert results[1:] == ["executed_with_changes"] * 37
-    assert results[0] not in {"executed", "executed_with_changes"}
+    assert results[1:] == ["executed_after_new_approval"] * 37
+    assert results[0] == "failed_without_effect"
 
 
 async def test_once_some_have_left_only_the_overtaken_one_is_asked_about(night: Night) -> None:

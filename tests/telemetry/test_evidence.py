@@ -22,7 +22,7 @@ from telemetry.timeline import Found, Source, Timeline, merge
 from telemetry.tree import render
 from tests.support.world import FakeWorld, fake_world
 from tests.telemetry.schemas import fill, fill_through_otlp
-from tests.telemetry.story import AGENT_TRACE, Story, crash
+from tests.telemetry.story import AGENT_TRACE, Recorder, Story, asked, crash, traced
 from tests.telemetry.variants import VARIANTS, make
 
 
@@ -54,6 +54,24 @@ def gathered(world: FakeWorld, url: str) -> Evidence:
 def codes(timeline: Timeline) -> set[tuple[str, int | None]]:
     """The gaps, but for Langfuse's."""
     return {(gap.code, gap.attempt) for gap in timeline.gaps if gap.source is not Source.LANGFUSE}
+
+
+async def test_what_the_same_trace_tells_of_other_operations_is_left_out(
+    world: FakeWorld, clickhouse_url: str, tmp_path: Path
+) -> None:
+    """A batch is asked for in one trace; each operation's timeline is its own."""
+    recorder = Recorder(tmp_path)
+    one = await asked(world, recorder.tracing)
+    other = await asked(world, recorder.tracing, on="ch_2")
+    await (await traced(world, recorder.tracing)).step()
+    fill(Story(one, recorder.spans(), recorder.records()), clickhouse_url)
+    for operation in (one, other):
+        timeline = await gathered(world, clickhouse_url).evidence(operation.id)
+        named = [entry.name for entry in timeline.entries if entry.source is Source.TRACES]
+        assert set(named) == {names.PROPOSE, names.TAKE_UP, names.EXECUTE, names.DISPATCH}
+        assert named.count(names.DISPATCH) == 1
+        assert [entry.source for entry in timeline.entries].count(Source.LOGS) == 1
+        assert codes(timeline) == set()
 
 
 async def test_the_hole_of_a_killed_process_is_named(

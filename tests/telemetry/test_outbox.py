@@ -108,3 +108,18 @@ async def test_one_copies_at_a_time(ledger: Ledger, clickhouse: ClickHouse) -> N
     await authorized(ledger, new_operation("ch_2"))
     assert await second.ship() == 0
     assert await first.ship() == 1
+
+
+async def test_who_leaves_in_order_leaves_the_turn_to_the_next(
+    ledger: Ledger, clickhouse: ClickHouse
+) -> None:
+    """Nobody has to wait until it lapses; leaving twice, or without a turn, does no harm."""
+    await authorized(ledger, new_operation())
+    first, second = Outbox(ledger, clickhouse, uuid4()), Outbox(ledger, clickhouse, uuid4())
+    await second.leave()
+    assert await first.ship() == 1
+    await authorized(ledger, new_operation("ch_2"))
+    await second.leave()
+    assert await second.ship() == 0
+    await first.leave()
+    assert await second.ship() == 1

@@ -12,6 +12,7 @@ class Status(StrEnum):
 
     EXECUTED = "executed"
     EXECUTED_WITH_CHANGES = "executed_with_changes"
+    EXECUTED_AFTER_NEW_APPROVAL = "executed_after_new_approval"
     PARTLY_EXECUTED = "partly_executed"
     AWAITING_APPROVAL = "awaiting_approval"
     SENDING = "sending"

@@ -1,9 +1,5 @@
 -- What waits, in numbers: from partial indexes only, so that a scrape costs the same at any size.
-SELECT (SELECT count(*) FROM operations WHERE in_doubt) AS in_doubt,
-       (SELECT coalesce(extract(epoch FROM ledger_now() - min(window_started_at)), 0)::float8
-          FROM operations WHERE in_doubt) AS oldest_doubt_s,
-       (SELECT count(*) FROM operations WHERE next_check_at < ledger_now()) AS due,
-       (SELECT count(*) FROM escalations WHERE closed_at IS NULL) AS escalations,
+SELECT (SELECT count(*) FROM operations WHERE next_check_at < ledger_now()) AS due,
        (SELECT count(*) FROM proposals WHERE state = 'awaiting') AS awaiting,
        (SELECT count(*) FROM outbox WHERE sent_at IS NULL AND gave_up_at IS NULL) AS outbox_waiting,
        (SELECT count(*) FROM outbox WHERE sent_at IS NULL AND gave_up_at IS NULL

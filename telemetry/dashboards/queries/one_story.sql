@@ -2,16 +2,22 @@
 -- outcome nobody heard: who asked for it and in which trace, whether the attempt's own span is
 -- missing (its process was lost), in which trace recovery took it up, what it decided, and where
 -- the record stands.
-WITH lost AS (
-    SELECT operation_id, any(type) AS type, any(requested_by) AS requested_by,
-           any(agent_trace_id) AS agent_trace, argMaxIf(attempt, seq, kind = 'sent') AS attempt,
-           maxIf(at, kind = 'sent') AS sent_at,
-           argMaxIf(span_id, seq, kind = 'sent') AS attempt_span,
-           argMax(state, seq) AS record
+WITH heard AS (
+    SELECT operation_id, attempt
+      FROM outlive_events_once
+     WHERE kind = 'answered' AND outcome != 'ambiguous'
+), told AS (
+    SELECT *, kind = 'sent' AND (operation_id, attempt) NOT IN heard AS unheard
       FROM outlive_events_once
      WHERE state != ''
+), lost AS (
+    SELECT operation_id, any(type) AS type, any(requested_by) AS requested_by,
+           any(agent_trace_id) AS agent_trace, argMaxIf(told.attempt, seq, unheard) AS attempt,
+           maxIf(at, unheard) AS sent_at, argMaxIf(span_id, seq, unheard) AS attempt_span,
+           argMax(state, seq) AS record
+      FROM told
      GROUP BY operation_id
-    HAVING countIf(kind = 'sent') > countIf(kind = 'answered' AND outcome != 'ambiguous')
+    HAVING countIf(unheard) > 0
        AND sent_at >= {from:DateTime64(3, 'UTC')} AND sent_at < {to:DateTime64(3, 'UTC')}
 ), agents AS (
     SELECT TraceId, count() AS spans

@@ -1,0 +1,481 @@
+"""One world: everything that a seed decides, played to its end."""
+
+import asyncio
+import traceback
+from collections import Counter
+from collections.abc import Coroutine, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from random import Random
+from typing import Any, Final, LiteralString
+from unittest.mock import patch
+from uuid import UUID
+
+from dispatcher.provider import Trouble
+from ledger import ids
+from ledger.errors import DatabaseUnreachable, OutliveError, WorkerFenced
+from ledger.model import Money
+from ledger.policy import Policy, Rule
+from sidecar.policy_file import PolicyFile
+from tests.simulation.adapter import KINDS
+from tests.simulation.agents import Acknowledged, Errand, Plan, run_errand, wanted
+from tests.simulation.line import Line
+from tests.simulation.loop import VirtualLoop
+from tests.simulation.people import Deeds, Desk
+from tests.simulation.process import Host, Process
+from tests.simulation.provider import (
+    CALM,
+    DAY_S,
+    HOUR_S,
+    LIES,
+    STORM,
+    THROTTLED,
+    Facts,
+    Luck,
+    Provider,
+)
+from tests.simulation.server import Server
+from tests.simulation.stage import EPOCH, Actor, Killed, Odds, Stage, Stuck
+
+POLICY: Final = Policy(
+    version=1,
+    rules=(
+        Rule(
+            name="small",
+            types=tuple(f"sim.{kind}" for kind in KINDS),
+            total_at_most_minor={"eur": 4_000},
+            items_at_most=3,
+            recipients_at_most=3,
+        ),
+    ),
+)
+QUIET_S: Final = 16 * DAY_S
+"""After the storm nothing goes wrong any more for so long: the longest wait is 14 days."""
+QUIET_LEAST_S: Final = 3 * HOUR_S
+"""The first comparison of a closed record with the provider comes after an hour."""
+
+
+@dataclass(slots=True)
+class Played:
+    """A world that has ended, for the judges."""
+
+    seed: int
+    stage: Stage
+    line: Line
+    provider: Provider
+    deeds: Deeds
+    errands: list[Errand]
+    told: list[Acknowledged]
+    faults: list[str]
+    storm_s: float
+    off_spans: list[tuple[float, float]]
+
+
+@dataclass(slots=True)
+class World:
+    """A world while it is played."""
+
+    seed: int
+    server: Server
+    loop: VirtualLoop = field(default_factory=VirtualLoop)
+    stage: Stage = field(init=False)
+    draw: Random = field(init=False)
+    line: Line = field(init=False)
+    provider: Provider = field(init=False)
+    host: Host = field(init=False)
+    deeds: Deeds = field(default_factory=Deeds)
+    errands: list[Errand] = field(default_factory=list[Errand])
+    told: list[Acknowledged] = field(default_factory=list[Acknowledged])
+    faults: list[str] = field(default_factory=list[str])
+    careless: float = 0.0
+    stormy: bool = True
+    off_spans: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
+    _resting: list[tuple[Actor, asyncio.Future[None]]] = field(
+        default_factory=list[tuple[Actor, "asyncio.Future[None]"]]
+    )
+    _beating: dict[Actor, UUID] = field(default_factory=dict[Actor, UUID])
+    _started: Counter[str] = field(default_factory=Counter[str])
+
+    def __post_init__(self) -> None:
+        """Draw what the world is like."""
+        self.stage = Stage(self.seed, self.loop)
+        self.draw = Random(f"{self.seed}/world")  # noqa: S311  a seed, no secret
+        self.line = Line(self.server.db, self.stage)
+        facts = Facts.drawn(self.draw)
+        self.provider = Provider(self.stage, Random(f"{self.seed}/provider"), facts)  # noqa: S311
+        policy = PolicyFile(None)
+        policy.policy = POLICY
+        self.host = Host(self.stage, self.line, self.provider, policy)
+        self.stage.next_due_s = self._next_due_s
+        self.stage.on_due = self._wake
+        self.stage.on_leap = self._beat_on
+
+    def play(self) -> Played:
+        """To the end; the same seed plays the same."""
+        self.server.fresh(UUID(int=Random(f"{self.seed}/id").getrandbits(128), version=4))  # noqa: S311
+        draw = Random(f"{self.seed}/ids")  # noqa: S311
+
+        def next_id() -> UUID:
+            """Time-ordered, as the ledger's own."""
+            ms = int((EPOCH.timestamp() + self.stage.now_s) * 1000)
+            return UUID(int=(ms << 80) | (7 << 76) | (2 << 62) | draw.getrandbits(62))
+
+        asyncio.set_event_loop(self.loop)
+        try:
+            with (
+                patch.object(ids, "uuid7", next_id),
+                patch.object(ids, "uuid4", lambda: UUID(int=draw.getrandbits(128), version=4)),
+            ):
+                main = self.loop.create_task(self._run())
+                self.loop.set_exception_handler(lambda _, told: self._heard(told))
+                try:
+                    self.loop.run_until_complete(main)
+                except RuntimeError:
+                    if self.stage.trouble is None:
+                        raise
+                    self.faults.append(f"{type(self.stage.trouble).__name__}: {self.stage.trouble}")
+        finally:
+            self._close()
+        return Played(
+            self.seed,
+            self.stage,
+            self.line,
+            self.provider,
+            self.deeds,
+            self.errands,
+            self.told,
+            self.faults,
+            self._storm_s,
+            self.off_spans,
+        )
+
+    _storm_s: float = 0.0
+    _trouble_from_s: float = 0.0
+
+    async def _run(self) -> None:
+        draw = self.draw
+        wild = draw.choice([0.0, 0.3, 1.0, 1.0, 2.5])
+        self.stage.odds = Odds(dies=0.004 * wild, loses=0.003 * wild, stalls=0.004 * wild)
+        self.careless = draw.choice([0.0, 0.1, 0.4])
+        self.provider.blips = draw.choice([0.0, 0.0, 0.1, 0.3])
+        self._storm_s = 10 ** draw.uniform(3.3, 5.4)
+        if self.provider.facts.lies:
+            self.provider.luck |= LIES
+        self._draw_errands()
+        for n in range(draw.choice([1, 2, 2, 3])):
+            self._start_worker(f"w{n}", at_s=draw.uniform(0, 5))
+        self._plan_weather()
+        for n in range(draw.choice([1, 1, 2])):
+            self._plan_desk(f"person:p{n}")
+        await self.stage.until(self._storm_s)
+        await self._calm()
+        await self.stage.until(self._storm_s + QUIET_LEAST_S)
+        while self.stage.now_s < self._storm_s + QUIET_S and self._something_open():
+            await self.stage.until(self.stage.now_s + HOUR_S)
+        if draw.random() < 0.1 and not self._asked():
+            await self.stage.until(self.stage.now_s + 40 * DAY_S)
+
+    def _something_open(self) -> bool:
+        """Whether anything is neither closed, nor given up, nor before a person."""
+        return self._any("state IN ('created', 'sent') AND NOT never_send AND NOT escalated")
+
+    def _asked(self) -> bool:
+        """Whether a question is open: it is looked after every hour, for ever."""
+        return self._any("escalated")
+
+    def _any(self, which: LiteralString) -> bool:
+        row = self.line.db.execute(f"SELECT FROM operations WHERE {which} LIMIT 1").fetchone()
+        return row is not None
+
+    # ── what people want ──────────────────────────────────────────────────────────────────
+
+    def _draw_errands(self) -> None:
+        draw = self.draw
+        for number in range(draw.choice([1, 1, 2, 3])):
+            kind = draw.choice(list(KINDS))
+            moneyed = kind not in {"target"}
+            size = draw.choice([1, 1, 1, 2, 3])
+            top = draw.choice([1_300, 1_300, 9_000])
+            items = tuple(
+                (f"{kind}_{number}_{n}", draw.randrange(500, top) if moneyed else None)
+                for n in range(size)
+            )
+            for on, amount in items:
+                if amount is not None and draw.random() < 0.3:
+                    self.provider.room[on] = int(amount * draw.choice([1.0, 1.4, 2.0]))
+            errand = Errand(number, kind, items)
+            self.errands.append(errand)
+            begin_s = draw.uniform(0, min(self._storm_s / 2, HOUR_S))
+            self._plan_agent(errand, Plan.FIRST, begin_s)
+            for _ in range(draw.choice([0, 0, 1, 2])):
+                later_s = begin_s + 10 ** draw.uniform(0, 4.5)
+                self._plan_agent(errand, self._other_plan(), later_s)
+
+    def _other_plan(self) -> Plan:
+        plans = [Plan.SAME_KEY, Plan.ANEW, Plan.ROUNDED, Plan.SPLIT]
+        return self.draw.choices(plans, [3, 3, 2, 2])[0]
+
+    def _plan_agent(self, errand: Errand, plan: Plan, at_s: float) -> None:
+        self.stage.at(at_s, lambda: self._start_agent(errand, plan))
+
+    def _start_agent(self, errand: Errand, plan: Plan) -> None:
+        actor = self._actor("agent")
+        self.stage.tell(f"+ {actor.name}: errand {errand.number} {errand.items} {plan}")
+        self._begin(actor, self._agent(actor, errand, plan))
+
+    async def _agent(self, actor: Actor, errand: Errand, plan: Plan) -> None:
+        try:
+            process = await self._start(actor, f"serve-{actor.name}")
+            requests = wanted(errand, plan, "agent:a", self.draw)
+            await run_errand(process, requests, self.told, self.stage)
+        finally:
+            if actor.dead and self.stormy:
+                # Whoever replaces it knows the errand, not what became of it.
+                soon_s = self.stage.now_s + 10 ** self.draw.uniform(0, 4)
+                self._plan_agent(errand, self._other_plan(), soon_s)
+
+    # ── workers ───────────────────────────────────────────────────────────────────────────
+
+    def _start_worker(self, identity: str, at_s: float) -> None:
+        def begin() -> None:
+            actor = self._actor(identity)
+            actor.off_s = self.draw.choice([0, 0, 0, 40, -40, 600, -600])
+            self._begin(actor, self._worker(actor, identity))
+
+        self.stage.at(at_s, begin)
+
+    async def _worker(self, actor: Actor, identity: str) -> None:
+        try:
+            process = await self._start(actor, identity)
+            while True:
+                try:
+                    await process.passes.beat()
+                    await process.passes.orphans()
+                    if self.draw.random() < 0.2:
+                        await process.ledger.proposals.expire()
+                except DatabaseUnreachable:
+                    await asyncio.sleep(1)
+                    continue
+                await self._rest(actor)
+        except (WorkerFenced, DatabaseUnreachable) as error:
+            self.stage.tell(f"- {actor.name} stops: {error.code}")
+            self._restart(actor, identity)
+        finally:
+            if actor.dead:
+                self._restart(actor, identity)
+
+    def _restart(self, actor: Actor, identity: str) -> None:
+        self._beating.pop(actor, None)
+        away_s = 10 ** self.draw.uniform(0, 4) if self.stormy else 1.0
+        self._start_worker(identity, self.stage.now_s + away_s)
+
+    async def _rest(self, actor: Actor) -> None:
+        woken = self.loop.create_future()
+        self._resting.append((actor, woken))
+        await woken
+
+    def _wake(self) -> bool:
+        """Some of the workers that live look; whether there were any."""
+        alive = [
+            one for one in self._resting if not one[0].dead and one[0].frozen_until_s is None
+        ]
+        chosen = [one for one in alive if self.draw.random() < 0.7] or alive[:1]
+        for one in chosen:
+            self._resting.remove(one)
+            if not one[1].done():
+                one[1].set_result(None)
+        return bool(chosen)
+
+    def _next_due_s(self) -> float | None:
+        row = self.line.db.execute("SELECT min(next_check_at) AS due FROM operations").fetchone()
+        due: datetime | None = None if row is None else row["due"]
+        return None if due is None else (due - EPOCH).total_seconds() - self.line.off_s
+
+    def _beat_on(self) -> None:
+        """Those who live have beaten while time went by."""
+        living = [
+            incarnation
+            for actor, incarnation in self._beating.items()
+            if not actor.dead and actor.frozen_until_s is None
+        ]
+        self.line.run(
+            "UPDATE workers SET heartbeat_at = ledger_now()"
+            " WHERE incarnation = ANY(%s) AND ended_at IS NULL",
+            [living],
+        )
+
+    # ── people and weather ────────────────────────────────────────────────────────────────
+
+    def _plan_desk(self, name: str) -> None:
+        def begin() -> None:
+            if self.stormy:
+                self._begin(actor := self._actor(name), self._desk(actor, name))
+
+        self.stage.at(self.stage.now_s + 10 ** self.draw.uniform(1, 3.5), begin)
+
+    async def _desk(self, actor: Actor, name: str) -> None:
+        try:
+            process = await self._start(actor, f"desk-{name}")
+            desk = Desk(
+                name, process, self.provider, self.stage, self.draw, self.careless, self.deeds
+            )
+            while self.stormy:
+                try:
+                    await process.passes.beat()
+                    await desk.sit()
+                    if self.draw.random() < 0.04:
+                        await desk.brake(10 ** self.draw.uniform(1, 4))
+                except WorkerFenced:
+                    raise
+                except OutliveError as error:
+                    self.stage.tell(f"    {name}: {error.code}")
+                await asyncio.sleep(10 ** self.draw.uniform(1, 4.3))
+        except (WorkerFenced, DatabaseUnreachable):
+            self._beating.pop(actor, None)
+            self._plan_desk(name)
+        finally:
+            if actor.dead:
+                self._beating.pop(actor, None)
+                self._plan_desk(name)
+
+    def _plan_weather(self) -> None:
+        draw, stage = self.draw, self.stage
+        for _ in range(draw.choice([0, 0, 1, 2])):
+            from_s = draw.uniform(0, self._storm_s)
+            trouble = draw.choice([Trouble.UNREACHABLE, Trouble.UNAUTHORIZED])
+            stage.at(from_s, lambda trouble=trouble: self._trouble(trouble))
+            stage.at(from_s + 10 ** draw.uniform(1, 4.5), lambda: self._trouble(None))
+        if draw.random() < 0.2:
+            stage.at(draw.uniform(0, self._storm_s), self._roll_credential)
+        if draw.random() < 0.2:
+            stage.at(draw.uniform(0, self._storm_s), self._dispute)
+        if draw.random() < 0.2:
+            stage.at(draw.uniform(0, self._storm_s), self._hand)
+        if draw.random() < 0.15:
+            from_s = draw.uniform(0, self._storm_s)
+            stage.at(from_s, lambda: self._luck(THROTTLED))
+            stage.at(from_s + 10 ** draw.uniform(2, 4), lambda: self._luck(STORM))
+        if draw.random() < 0.1:
+            from_s = draw.uniform(0, self._storm_s)
+            stage.at(from_s, lambda: self._drift("another release"))
+            stage.at(from_s + 10 ** draw.uniform(2, 4.5), lambda: self._drift(None))
+        if draw.random() < 0.15:
+            self._plan_standby(draw.uniform(0, self._storm_s))
+
+    def _luck(self, luck: Mapping[Luck, int]) -> None:
+        if self.stormy:
+            self.stage.tell(f"~ requests: {', '.join(luck)}")
+            self.provider.luck = dict(luck)
+
+    def _drift(self, why: str | None) -> None:
+        self.stage.tell(f"~ drift: {why}")
+        self.provider.drift = why
+
+    def _trouble(self, trouble: Trouble | None) -> None:
+        self.stage.tell(f"~ the provider's look-ups: {trouble or 'well again'}")
+        if self.provider.trouble is not None:
+            self.provider.troubled.append((self._trouble_from_s, self.stage.now_s))
+        self._trouble_from_s = self.stage.now_s
+        self.provider.trouble = trouble
+
+    def _roll_credential(self) -> None:
+        self.stage.tell("~ another credential")
+        self.provider.credential = "cred-2"
+
+    def _dispute(self) -> None:
+        on = self.draw.choice(self.draw.choice(self.errands).items)[0]
+        self.stage.tell(f"~ {on} is disputed")
+        self.provider.gone[on] = "DISPUTED"
+
+    def _hand(self) -> None:
+        errand = self.draw.choice(self.errands)
+        on, amount = self.draw.choice(errand.items)
+        can = KINDS[errand.kind]
+        money = None if amount is None else Money(amount, "eur")
+        self.provider.by_hand(on, money, target_state=can.target_state)
+
+    def _plan_standby(self, from_s: float) -> None:
+        off_s = self.draw.choice([-1, 1]) * 10 ** self.draw.uniform(1.9, 4.3)
+        end_s = from_s + 10 ** self.draw.uniform(2, 4.3)
+
+        def fail_over() -> None:
+            self.stage.tell(f"~ a standby takes over, its clock is off by {off_s:.0f} s")
+            self.line.off_s = off_s
+
+        def repair() -> None:
+            self.stage.tell("~ the database's clock is right again")
+            self.line.off_s = 0.0
+            self.off_spans.append((from_s, self.stage.now_s))
+
+        self.stage.at(from_s, fail_over)
+        self.stage.at(end_s, repair)
+
+    async def _calm(self) -> None:
+        """From now on nothing goes wrong: what is open must end."""
+        self.stage.tell("═ the storm is over")
+        self.stormy = False
+        self.stage.odds = Odds()
+        self.provider.luck = dict.fromkeys(CALM, 1)
+        self.provider.blips = 0.0
+        self.provider.drift = None
+        self._trouble(None)
+        self.stage.thaw_all()
+        self.line.run("DELETE FROM brakes")
+        self._start_worker("last", self.stage.now_s + 1)
+
+    # ── housekeeping ──────────────────────────────────────────────────────────────────────
+
+    def _actor(self, name: str) -> Actor:
+        self._started[name] += 1
+        return Actor(f"{name}.{self._started[name]}")
+
+    async def _start(self, actor: Actor, identity: str) -> Process:
+        while True:
+            try:
+                process = await self.host.start(actor, identity, self.draw)
+            except DatabaseUnreachable:
+                await asyncio.sleep(1)
+            else:
+                self._beating[actor] = process.worker.incarnation
+                return process
+
+    def _begin(self, actor: Actor, life: Coroutine[Any, Any, None]) -> None:
+        self.stage.begin(actor, self._lived(actor, life))
+
+    async def _lived(self, actor: Actor, life: Coroutine[Any, Any, None]) -> None:
+        try:
+            await life
+        except (Killed, asyncio.CancelledError):
+            pass
+        except BaseExceptionGroup:
+            if not actor.dead:
+                raise
+        except Exception as error:
+            frames = traceback.extract_tb(error.__traceback__)
+            ours = [f for f in frames if "simulation" not in f.filename and "ledger" in f.filename]
+            where = f"{ours[-1].filename}:{ours[-1].lineno}" if ours else "?"
+            self.faults.append(f"{actor.name} fell over in {where}: {type(error).__name__}: {error}")
+
+    def _heard(self, told: dict[str, Any]) -> None:
+        error = told.get("exception")
+        if error is not None and not isinstance(error, Killed | asyncio.CancelledError):
+            self.faults.append(f"{told.get('message')}: {type(error).__name__}: {error}")
+
+    def _close(self) -> None:
+        """Let go of everything that still waits."""
+        self.loop.set_exception_handler(lambda *_: None)
+        self.stage.odds = Odds()
+        for task in asyncio.all_tasks(self.loop):
+            task.cancel()
+        self.loop.on_idle(lambda _: self.loop.stop())
+        self.loop.run_forever()
+        self.loop.close()
+        asyncio.set_event_loop(None)
+
+
+def play(seed: int, server: Server) -> Played:
+    """Play one world."""
+    return World(seed, server).play()
+
+
+__all__ = ["Played", "Stuck", "World", "play"]
