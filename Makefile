@@ -137,8 +137,7 @@ pg15: $(READY) ## Proof: the database tests against PostgreSQL 15
 		echo "Debian 12: apt-get install postgresql-15. Elsewhere: make pg15 PG15=/its/bin" >&2; \
 		exit 1; \
 	fi
-	@OUTLIVE_TEST_PG_BIN=$(PG15) $(BIN)/python -m pytest -q tests/ledger tests/postgres \
-		tests/recovery_live tests/cli tests/bad_input
+	@OUTLIVE_TEST_PG_BIN=$(PG15) $(BIN)/python tests/tables/run.py pg15
 
 lock: ## Pin the versions anew (needs a package index)
 	@$(or $(PYTHON),python3) .ci/lock.py

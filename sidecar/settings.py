@@ -1,9 +1,13 @@
 """Settings: from the environment, checked at start, each named in its error."""
 
+import os
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Final, Self
+from urllib.parse import urlsplit
 
 import psycopg
 from psycopg.conninfo import conninfo_to_dict
@@ -27,6 +31,8 @@ from recovery.limits import Limits
 from sidecar.notify.addresses import Addresses
 
 Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+_ALMOST: Final = 0.9
+"""How alike two names are that differ in a letter or two."""
 _IDENTITY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 
 
@@ -129,6 +135,14 @@ class Settings(BaseSettings):
                 make_url(url)
             except (psycopg.ProgrammingError, ArgumentError, ValueError):
                 raise ValueError("it can't be read as an address of PostgreSQL") from None
+        return value
+
+    @validator("stripe_url")
+    @classmethod
+    def _sealed(cls, value: str) -> str:
+        address = urlsplit(value)
+        if address.scheme == "http" and (address.hostname or "").endswith("stripe.com"):
+            raise ValueError("use https: the key would travel in clear text")
         return value
 
     @validator("identity")
@@ -245,11 +259,30 @@ def load(**given: Any) -> Settings:
     Raises:
         BadSettings: Naming each setting that can't be used, never its value.
     """
+    _refuse_misspelt(os.environ)
     try:
         return Settings(**given)
     except ValidationError as error:
-        told = "; ".join(f"{_name(problem['loc'])}: {problem['msg']}" for problem in error.errors())
+        told = "; ".join(
+            f"{_name(problem['loc'])}: {problem['msg'].removeprefix('Value error, ')}"
+            for problem in error.errors()
+        )
         raise BadSettings(f"{told}. Correct it and start again.") from None
+
+
+def _refuse_misspelt(names: Iterable[str]) -> None:
+    """Refuse a name that is almost a setting's: passed over, it would change what is done.
+
+    Other names with our prefix are none of our business: clients, telemetry and orchestrators
+    have theirs.
+    """
+    known = [_name((field,)) for field in Settings.model_fields]
+    for name in (name.upper() for name in names):
+        if not name.startswith("OUTLIVE_") or name in {*known, "OUTLIVE_STRIPE_API_KEY"}:
+            continue
+        meant = get_close_matches(name, known, n=1, cutoff=_ALMOST)
+        if meant:
+            raise BadSettings(f"{name} is no setting; {meant[0]} is. Correct it and start again.")
 
 
 def _name(where: tuple[int | str, ...]) -> str:

@@ -1,31 +1,23 @@
 """`outlive brake`: stop sending in a scope. Look-ups go on; what has left can't be stopped."""
 
-import re
 from datetime import datetime
-from typing import Final
 
 import click
 
-from ledger.errors import InvalidInput
+from dispatcher.providers.stripe import TYPE_NAMES
 from ledger.postgres.switches import Brake
 from sidecar import words
 from sidecar.cli import as_json as document
 from sidecar.cli.base import Cli, by_option, console, emit, json_option, run, table
+from sidecar.inquiries import Inquiries
 from sidecar.plain import plain
+from sidecar.scopes import a_scope, must_stop_something
 from sidecar.wiring import open_ledger
-
-_SCOPE: Final = re.compile(r"all|provider:[a-z][a-z0-9_]{0,63}|type:[a-z][a-z0-9_.]{0,127}")
 
 
 @click.group()
 def brake() -> None:
     """Stop sending in a scope: all, provider:stripe or type:stripe.refund."""
-
-
-def _scope(text: str) -> str:
-    if not _SCOPE.fullmatch(text):
-        raise InvalidInput(f"{plain(text)!r} is no scope; use all, provider:NAME or type:NAME")
-    return text
 
 
 @brake.command("on")
@@ -35,10 +27,12 @@ def _scope(text: str) -> str:
 @click.pass_obj
 def brake_on(cli: Cli, /, scope: str, *, reason: str, by: str) -> None:
     """Let nothing leave in SCOPE until somebody releases it."""
-    checked = _scope(scope)
+    checked = a_scope(scope)
 
     async def work() -> None:
         async with open_ledger(cli.settings()) as ledger:
+            in_flight = await Inquiries(ledger).in_flight()
+            must_stop_something(checked, [*TYPE_NAMES, *(one.type for one in in_flight)])
             await ledger.switches.set_brake(checked, by=by, reason=reason)
 
     run(work())
@@ -50,16 +44,21 @@ def brake_on(cli: Cli, /, scope: str, *, reason: str, by: str) -> None:
 @click.pass_obj
 def brake_off(cli: Cli, /, scope: str) -> int:
     """Let SCOPE go on."""
-    checked = _scope(scope)
+    checked = a_scope(scope)
 
     async def work() -> bool:
         async with open_ledger(cli.settings()) as ledger:
             return await ledger.switches.release_brake(checked)
 
     released = run(work())
-    told = "is off" if released else "was not on"
-    console().print(f"The brake {told} for {checked}.")
-    return 0 if released else 1
+    if not released:
+        console().print(f"The brake was not on for {checked}.")
+        return 1
+    console().print(
+        f"The brake is off for {checked}. What it held back goes on when it is next looked at, "
+        "within 10 minutes; `outlive ops` says when."
+    )
+    return 0
 
 
 @brake.command("list")

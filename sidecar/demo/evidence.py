@@ -30,7 +30,7 @@ STORY: Final = Panel("one_story", "What the traces add, in one query")
 _COPIED_S: Final = 10.0
 """How long the copy of the last events may take; what is missing then is not shown."""
 _LOOK_S: Final = 0.2
-_ID_SHOWN: Final = 18
+_ID_SHOWN: Final = 23
 _TRACE_SHOWN: Final = 8
 
 
@@ -92,7 +92,7 @@ def show(console: Console, rows: Sequence[Row]) -> None:
     lines.title = f"\n{STORY.title} (telemetry/dashboards/queries/{STORY.query}.sql)"
     for row in rows:
         operation, _, by, trace, _, attempt, _, lost, recovery, decision, record = row
-        hole = "no span: process lost" if lost else "nothing was heard"
+        hole = "process lost" if lost else "nothing was heard"
         lines.add_row(
             str(operation)[:_ID_SHOWN],
             plain(by),

@@ -107,6 +107,7 @@ def test_a_key_that_is_none_is_a_setting(seeded: Place) -> None:
         ("OUTLIVE_RESENDS_PER_HOUR", "0"),
         ("OUTLIVE_PROCESSING_MARGIN_S", "nan"),
         ("OUTLIVE_SEND_BUDGET_S", "inf"),
+        ("OUTLIVE_STRIPE_URL", "http://api.stripe.com"),
     ],
 )
 def test_a_wrong_setting_is_named(place: Place, name: str, value: str) -> None:
@@ -114,6 +115,29 @@ def test_a_wrong_setting_is_named(place: Place, name: str, value: str) -> None:
     place.patch.setenv(name, value)
     line = refused(place, "bad_settings", 2, lambda: place.outlive("ops"))
     assert name in line
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("OUTLIVE_DATABSE_URL", "OUTLIVE_DATABASE_URL"),
+        ("OUTLIVE_STRIPEURL", "OUTLIVE_STRIPE_URL"),
+        ("OUTLIVE_PROCESSING_MARGIN", "OUTLIVE_PROCESSING_MARGIN_S"),
+    ],
+)
+def test_a_misspelt_setting_is_not_passed_over(place: Place, name: str, meant: str) -> None:
+    """Else money would be authorized in another ledger than the one that was meant."""
+    place.patch.setenv(name, "secret")
+    line = refused(place, "bad_settings", 2, lambda: place.outlive("ops"))
+    assert f"{name} is no setting; {meant} is" in line
+    assert "secret" not in line
+
+
+def test_names_of_others_that_begin_like_ours_are_let_be(place: Place) -> None:
+    """Clients, telemetry, and what an orchestrator sets for a service named `outlive`."""
+    for name in ("OUTLIVE_TOKEN", "OUTLIVE_CLICKHOUSE_URL", "OUTLIVE_PORT_8787_TCP_PORT"):
+        place.patch.setenv(name, "https://example.com")
+    assert place.outlive("ops").code == 0
 
 
 def test_a_lease_that_could_end_while_a_send_goes_on_is_refused(place: Place) -> None:

@@ -2,6 +2,8 @@
 
 from uuid import UUID
 
+import pytest
+
 from sidecar.wiring import System
 from tests.cli.test_reading import asked_about, authorized
 from tests.support.command_line import Place, all_final, refund
@@ -131,6 +133,16 @@ def test_a_brake_is_set_listed_and_released(place: Place) -> None:
     assert place.outlive("brake", "off", "type:stripe.refund").code == 0
     assert place.outlive("brake", "off", "type:stripe.refund").code == 1
     assert place.outlive("brake", "on", "everything", "--reason", "x").code == 2
+
+
+@pytest.mark.parametrize("scope", ["provider:strpe", "type:stripe.refnd", "type:stripe"])
+def test_a_brake_that_would_stop_nothing_is_refused(place: Place, scope: str) -> None:
+    """A slip of the pen must not look like safety; what there is, is named."""
+    refused = place.outlive("brake", "on", scope, "--reason", "drill")
+    assert refused.code == 2
+    assert "would stop nothing" in refused.err
+    assert "provider:stripe, type:stripe.refund" in refused.err
+    assert "No brake is on." in place.outlive("brake", "list").out
 
 
 def test_nothing_leaves_under_a_brake(place: Place) -> None:

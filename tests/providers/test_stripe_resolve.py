@@ -271,6 +271,23 @@ def test_odd_parameters_are_refused_by_field(row: str, opened: Open) -> None:
     assert set(caught.value.problems) == fields
 
 
+@pytest.mark.parametrize(
+    ("field", "value", "words"),
+    [
+        ("currency", "EUR", "three letters in lower case, as eur"),
+        ("charge", "pi_1", "a charge's id (ch_… or py_…)"),
+    ],
+)
+def test_what_a_field_wants_is_said_in_words(
+    opened: Open, field: str, value: str, words: str
+) -> None:
+    """Nobody has to read a pattern at night."""
+    refund, _ = opened("http://127.0.0.1:9")
+    with pytest.raises(InvalidParameters) as caught:
+        refund.check({**BY_CHARGE, field: value})
+    assert words in caught.value.problems[field]
+
+
 def test_parameters_keep_only_what_was_given(opened: Open) -> None:
     """The normal form, which is what gets compared and stored; it is stable."""
     refund, cancel = opened("http://127.0.0.1:9")

@@ -125,7 +125,7 @@ async def test_a_refused_credential_opens_the_breaker_for_all(world: FakeWorld) 
     second = await world.one(on="ch_2")
     world.provider.look = replace(world.provider.look, trouble=Trouble.NOT_VISIBLE)
     await world.live(10, me)
-    stopped = await world.ledger.pool.row("world", id=second.id, credential="cred-1")
+    stopped = await world.ledger.pool.row("world", id=second.id, credential="cred-1", unseen=[])
     assert stopped is not None
     assert stopped["stopped"] == "breaker_open"
     world.provider.look = replace(world.provider.look, trouble=None)

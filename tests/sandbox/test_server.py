@@ -26,6 +26,8 @@ async def test_the_command_serves_until_it_is_told_to_stop(tmp_path: Path) -> No
         "sandbox",
         "--state-file",
         str(state_file),
+        "--charges",
+        "2",
         cwd=Path(__file__).parents[2],
         stdout=asyncio.subprocess.PIPE,
     )
@@ -35,6 +37,7 @@ async def test_the_command_serves_until_it_is_told_to_stop(tmp_path: Path) -> No
     async with await Control.find(known["api"]) as control:
         await control.seed(charges=[{"id": "ch_1"}])
         assert (await control.object("ch_1"))["amount"] == 5_000
+        assert (await control.object("ch_demo_002"))["amount"] == 50_000
     process.send_signal(signal.SIGTERM)
     assert await process.wait() == 0
 

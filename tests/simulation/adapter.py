@@ -134,9 +134,7 @@ class SimType:
         if at.trouble is not None:
             return replace(look, trouble=at.trouble)
         if at.draw.random() < at.blips:
-            blip = at.draw.choice(
-                [Trouble.UNREACHABLE, Trouble.INCONSISTENT, Trouble.NOT_VISIBLE]
-            )
+            blip = at.draw.choice([Trouble.UNREACHABLE, Trouble.INCONSISTENT, Trouble.NOT_VISIBLE])
             return replace(look, trouble=blip)
         gone = (at.gone[object_id],) if object_id in at.gone else ()
         look = replace(look, gone=gone)

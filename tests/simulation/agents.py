@@ -57,7 +57,9 @@ def wanted(errand: Errand, plan: Plan, agent: str, draw: Random) -> list[Wanted]
         halves = [(on, _half(amount)) for on, amount in errand.items]
         batches = [halves, halves]
     return [
-        Wanted(f"sim.{errand.kind}", [_item(on, amount) for on, amount in batch], agent, f"{key}/{n}")
+        Wanted(
+            f"sim.{errand.kind}", [_item(on, amount) for on, amount in batch], agent, f"{key}/{n}"
+        )
         for n, batch in enumerate(batches)
     ]
 
@@ -78,7 +80,9 @@ async def run_errand(
                 break
             ids = made.operation_ids if made.authorized else ()
             told.append(Acknowledged(made.proposal_id, ids, made.authorized))
-            stage.tell(f"    {process.actor.name}: {'authorized' if made.authorized else made.rule}")
+            stage.tell(
+                f"    {process.actor.name}: {'authorized' if made.authorized else made.rule}"
+            )
             if made.authorized and not made.repeated:
                 process.sender.start(ids)
             break

@@ -125,8 +125,11 @@ def _of_operation(played: Played, operation: dict[str, Any]) -> Iterator[Violati
         achieved = can.target_state and played.provider.done.get(operation["object_id"], False)
         if not any(deed.stood for deed in own) and not achieved:
             yield Violation(Wrong.RECORD, f"{name} confirmed, yet nothing stood: {_told(own)}")
-    if len(live) > 1 and can.looks_up and not operation["escalated"] and (
-        "DUPLICATE_EFFECT" not in operation["acknowledged"]
+    if (
+        len(live) > 1
+        and can.looks_up
+        and not operation["escalated"]
+        and ("DUPLICATE_EFFECT" not in operation["acknowledged"])
     ):
         yield Violation(Wrong.RECORD, f"{name}: nobody is told of {_told(live)}")
 
@@ -160,7 +163,9 @@ def _of_liveness(
         if operation["state"] in {"confirmed", "failed"} or operation["never_send"]:
             continue
         if operation["id"] not in asked and not accounts:
-            told = f"{operation['state']}, {operation['decision']}, due {operation['next_check_at']}"
+            told = (
+                f"{operation['state']}, {operation['decision']}, due {operation['next_check_at']}"
+            )
             yield Violation(Wrong.STUCK, f"{name_of(operation['id'])}: {told}")
 
 

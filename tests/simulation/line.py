@@ -121,6 +121,7 @@ class SharedConnection:
         fate = await self._turn("transaction")
         with self._befall(fate):
             self._inside = True
+            self.line.set_clock()
             try:
                 with self.line.db.transaction() as real:
                     yield real

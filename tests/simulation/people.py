@@ -95,7 +95,10 @@ class Desk:
         except RepeatsUnanswered as unanswered:
             if not erring:
                 await self.process.ledger.proposals.reject(
-                    found.id, version=found.version, digest=found.digest, by=self.name,
+                    found.id,
+                    version=found.version,
+                    digest=found.digest,
+                    by=self.name,
                     reason="it exists already",
                 )
                 return

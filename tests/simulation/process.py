@@ -95,5 +95,8 @@ class Host:
             return -actor.off_s if tells_skew else None
 
         return Types(
-            [SimType(f"sim.{name}", can, self.provider, skew_s=skew_s) for name, can in KINDS.items()]
+            [
+                SimType(f"sim.{name}", can, self.provider, skew_s=skew_s)
+                for name, can in KINDS.items()
+            ]
         )

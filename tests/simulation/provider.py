@@ -262,9 +262,7 @@ class Provider:
                 key.answer = replace(answer, saved_500=failed)
         return answer
 
-    def _act(
-        self, operation: Operation, marker: Marker, can: Capabilities, luck: Luck
-    ) -> Answer:
+    def _act(self, operation: Operation, marker: Marker, can: Capabilities, luck: Luck) -> Answer:
         subject = operation.subject
         if luck is Luck.REFUSED:
             return _refused("card_declined", saved=can.key is not None)
@@ -358,7 +356,9 @@ def _refused(code: str, *, saved: bool) -> Answer:
 
 def _again(known: _Key) -> Answer:
     if known.answer is None:
-        return Answer(Outcome.AMBIGUOUS, code="idempotency_key_in_use", http_status=409, in_use=True)
+        return Answer(
+            Outcome.AMBIGUOUS, code="idempotency_key_in_use", http_status=409, in_use=True
+        )
     return replace(known.answer, replayed=True)
 
 

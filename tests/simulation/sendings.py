@@ -62,7 +62,9 @@ def _against(
     if true_clock:
         for question in asked:
             opened_s, closed_s = _seconds(question["opened_at"]), _seconds(question["closed_at"])
-            if opened_s + BUDGET_S < at_s and (question["closed_at"] is None or at_s + _ROUNDED_S < closed_s):
+            if opened_s + BUDGET_S < at_s and (
+                question["closed_at"] is None or at_s + _ROUNDED_S < closed_s
+            ):
                 yield f"a question was open: {question['reasons']}"
             over = question["verdict"] in {"give-up", "done-by-hand", "did-not-happen"}
             if over and closed_s + BUDGET_S < at_s:

@@ -69,11 +69,17 @@ def server_at(admin_dsn: str) -> Generator[Server]:
         asyncio.run(_prepare(dsn))
         with (
             psycopg.connect(
-                dsn, row_factory=dict_row, autocommit=True, prepare_threshold=0,
+                dsn,
+                row_factory=dict_row,
+                autocommit=True,
+                prepare_threshold=0,
                 options="-c timezone=UTC -c plan_cache_mode=force_generic_plan",
             ) as db,
             psycopg.connect(
-                dsn, row_factory=dict_row, autocommit=True, prepare_threshold=None,
+                dsn,
+                row_factory=dict_row,
+                autocommit=True,
+                prepare_threshold=None,
                 options="-c session_replication_role=replica",
             ) as admin,
         ):

@@ -26,7 +26,18 @@ SAME_ACTOR: Final = 0.6
 DELICATE: Final = 6.0
 """How much likelier something befalls an actor around a sending."""
 _DELICATE_STEPS: Final = frozenset(
-    {"begin_attempt", "record_answer", "first byte", "answer", "seen", "claim", "authorize", "apply_decision", "approve", "transaction"}
+    {
+        "begin_attempt",
+        "record_answer",
+        "first byte",
+        "answer",
+        "seen",
+        "claim",
+        "authorize",
+        "apply_decision",
+        "approve",
+        "transaction",
+    }
 )
 
 
@@ -96,13 +107,15 @@ class Stage:
         self.on_due: Callable[[], bool] = lambda: False
         """Wakes whoever may take what is due; whether there was anybody."""
         self.on_leap: Callable[[], None] = lambda: None
-        """Called when time has moved on by more than a heartbeat."""
+        """Called before the next turn when time has moved on by a heartbeat or so."""
         self.trouble: Exception | None = None
         self._waiting: list[_Turn] = []
         self._agenda: list[tuple[float, int, Callable[[], None]]] = []
         self._count = 0
         self._last: Actor | None = None
         self._due_from_s = 0.0
+        """Before which nobody looks for what is due; infinite while nobody could."""
+        self._leaped = False
         loop.on_idle(self._idle)
         loop.set_task_factory(_keep)
 
@@ -170,8 +183,10 @@ class Stage:
         waiting = {turn.granted for turn in mine}
         for task in list(actor.tasks):
             # A task that waits for its turn gets `Killed`; any other is cut where it stands.
-            if not task.done() and task is not asyncio.current_task(self.loop) and (
-                getattr(task, "_fut_waiter", None) not in waiting
+            if (
+                not task.done()
+                and task is not asyncio.current_task(self.loop)
+                and (getattr(task, "_fut_waiter", None) not in waiting)
             ):
                 task.cancel()
 
@@ -181,6 +196,11 @@ class Stage:
         self.tell(f"‖ {actor.name} stalls for {for_s:.0f} s ({where})")
         self.at(actor.frozen_until_s, lambda: self._thaw(actor))
 
+    def look_again(self) -> None:
+        """Somebody is there who may take what is due."""
+        if self._due_from_s == float("inf"):
+            self._due_from_s = self.now_s
+
     def thaw_all(self) -> None:
         """Every stalled process goes on."""
         for turn in list(self._waiting):
@@ -189,6 +209,7 @@ class Stage:
     def _thaw(self, actor: Actor) -> None:
         if actor.frozen_until_s is not None and not actor.dead:
             actor.frozen_until_s = None
+            self.look_again()
             self.tell(f"▶ {actor.name} goes on")
 
     def _idle(self, timer_s: float | None) -> None:
@@ -213,6 +234,9 @@ class Stage:
         return self.draw.choice(ready)
 
     def _grant(self, turn: _Turn) -> None:
+        if self._leaped:
+            self._leaped = False
+            self.on_leap()
         self.turns += 1
         if self.turns > TURNS_MOST:
             raise Stuck(f"more than {TURNS_MOST} steps")
@@ -248,26 +272,24 @@ class Stage:
         moments = [] if timer_s is None else [before_s + timer_s]
         if self._agenda:
             moments.append(self._agenda[0][0])
-        due_s = self.next_due_s()
+        somebody = self._due_from_s < float("inf")
+        due_s = self.next_due_s() if somebody else None
         if due_s is not None:
-            due_s = max(due_s + TICK_S, self._due_from_s)
+            due_s = max(due_s + TICK_S, self._due_from_s, before_s)
             moments.append(due_s)
         if not moments:
             raise Stuck("nothing will ever happen again")
         next_s = min(moments)
         self.loop.move_to(next_s)
-        if next_s - before_s > 1:
-            self.on_leap()
+        self._leaped = self._leaped or next_s - before_s > 1
         if due_s is not None and due_s <= next_s:
             # A pass that takes nothing is not repeated at the same instant.
-            self._due_from_s = next_s + (0.05 if self.on_due() else 60.0)
+            self._due_from_s = next_s + 0.05 if self.on_due() else float("inf")
         while self._agenda and self._agenda[0][0] <= next_s:
             heapq.heappop(self._agenda)[2]()
 
 
-def _keep(
-    loop: asyncio.AbstractEventLoop, coro: Any, **how: Any
-) -> "asyncio.Task[Any]":
+def _keep(loop: asyncio.AbstractEventLoop, coro: Any, **how: Any) -> "asyncio.Task[Any]":
     """Remember whose task it is."""
     task: asyncio.Task[Any] = asyncio.Task(coro, loop=loop, **how)
     actor = WHO.get()

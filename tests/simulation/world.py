@@ -272,14 +272,14 @@ class World:
     async def _rest(self, actor: Actor) -> None:
         woken = self.loop.create_future()
         self._resting.append((actor, woken))
+        self.stage.look_again()
         await woken
 
     def _wake(self) -> bool:
         """Some of the workers that live look; whether there were any."""
-        alive = [
-            one for one in self._resting if not one[0].dead and one[0].frozen_until_s is None
-        ]
-        chosen = [one for one in alive if self.draw.random() < 0.7] or alive[:1]
+        alive = [one for one in self._resting if not one[0].dead and one[0].frozen_until_s is None]
+        chosen = [one for one in alive if self.draw.random() < 0.7] if self.stormy else []
+        chosen = chosen or self.draw.sample(alive, min(1, len(alive)))
         for one in chosen:
             self._resting.remove(one)
             if not one[1].done():
@@ -454,7 +454,9 @@ class World:
             frames = traceback.extract_tb(error.__traceback__)
             ours = [f for f in frames if "simulation" not in f.filename and "ledger" in f.filename]
             where = f"{ours[-1].filename}:{ours[-1].lineno}" if ours else "?"
-            self.faults.append(f"{actor.name} fell over in {where}: {type(error).__name__}: {error}")
+            self.faults.append(
+                f"{actor.name} fell over in {where}: {type(error).__name__}: {error}"
+            )
 
     def _heard(self, told: dict[str, Any]) -> None:
         error = told.get("exception")

@@ -11,6 +11,7 @@ does not hold, and with 2 if it could not be played to its end.
 import argparse
 import asyncio
 import json
+import shutil
 import sys
 import tempfile
 import time
@@ -156,6 +157,7 @@ def main() -> int:
     else:
         Console().print(as_table(played, claims))
     if all(one.holds for one in claims):
+        shutil.rmtree(home)
         return 0
     sys.stderr.write(f"the logs are in {home}\n")
     return 1

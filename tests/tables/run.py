@@ -41,14 +41,22 @@ PROOFS: Final = MappingProxyType(
             "tests/ledger/test_writer_losses.py",
             "tests/ledger/test_writer_crash.py",
         ),
-        "bad-input": ("tests/ledger/test_canonical.py",),
+        "bad-input": ("tests/bad_input", "tests/ledger/test_canonical.py"),
+        "pg15": (
+            "tests/ledger",
+            "tests/postgres",
+            "tests/recovery_live",
+            "tests/runs",
+            "tests/http",
+        ),
         "clock": ("tests/ledger/test_clock.py",),
         "growth": ("tests/ledger/test_growth.py",),
         "audit-tamper": ("tests/ledger/test_audit.py", "tests/ledger/test_checkpoints.py"),
         "cases": ("tests", "--only-cases"),
     }
 )
-"""Names of proofs, and the tests that are one. `cases` are those whose docstring names a case."""
+"""Names of proofs, and the tests that are one. `cases` are those whose docstring names a case;
+`pg15` runs on the server whose programs `OUTLIVE_TEST_PG_BIN` names."""
 
 _CASE: Final = re.compile(r"\bCase (\d+)\b")
 

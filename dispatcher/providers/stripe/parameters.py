@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Annotated, Final, Literal, Self, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import ErrorDetails
 
 from dispatcher.providers.stripe.money import UnknownCurrency, major, step_minor
 from ledger.errors import InvalidParameters
@@ -74,6 +75,15 @@ class CancelParameters(Parameters):
 
 Model = TypeVar("Model", bound=Parameters)
 
+_FORMS: Final = {
+    "charge": "write a charge's id (ch_… or py_…)",
+    "connected_account": "write an account's id (acct_…)",
+    "currency": "write three letters in lower case, as eur",
+    "payment_intent": "write a payment intent's id (pi_…)",
+    "subscription": "write a subscription's id (sub_…)",
+}
+"""What a pattern means, in words."""
+
 
 def checked(model: type[Model], raw: Mapping[str, Json]) -> Model:
     """Validate parameters.
@@ -85,10 +95,18 @@ def checked(model: type[Model], raw: Mapping[str, Json]) -> Model:
         return model.model_validate(dict(raw))
     except ValidationError as error:
         problems = {
-            ".".join(str(part) for part in item["loc"]) or "parameters": item["msg"]
+            ".".join(str(part) for part in item["loc"]) or "parameters": _in_words(item)
             for item in error.errors(include_input=False, include_url=False)
         }
         raise InvalidParameters(problems) from None
+
+
+def _in_words(problem: ErrorDetails) -> str:
+    """The problem as a person would say it; the validator's own words where these do."""
+    field = str(problem["loc"][0]) if problem["loc"] else ""
+    if problem["type"] == "string_pattern_mismatch" and field in _FORMS:
+        return _FORMS[field]
+    return problem["msg"].removeprefix("Value error, ")
 
 
 def schema(model: type[Parameters]) -> Mapping[str, Json]:

@@ -144,7 +144,8 @@ def _parsed(model: type[Model], data: object, path: str) -> Model:
 
 
 def _not_seen(heard: Heard, problem: Problem, path: str) -> NotSeen:
-    told = f"{path}: HTTP {heard.status}, {problem.code or problem.kind}: {problem.message}"
+    answered = "no answer" if heard.status is None else f"HTTP {heard.status}"
+    told = f"{path}: {answered}, {problem.code or problem.kind}: {problem.message}"
     if problem.kind not in {"transport", "unreadable"}:
         if heard.status in {401, 403}:
             return NotSeen(Trouble.UNAUTHORIZED, told, code=problem.code)
