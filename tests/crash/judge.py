@@ -189,7 +189,8 @@ def _unsafe_after_doubt(attempt: Attempt, operation: Operation, case: Case) -> I
     if attempt.started_at < settled:
         yield Fault(Wrong.RESEND, f"attempt {attempt.number} left before it was settled")
     if case.kind is Kind.REFUND:
-        first = min(a.started_at for a in earlier)
+        # An attempt that is proven unsent has told the provider no key.
+        first = min(a.started_at for a in earlier if a.outcome is not Outcome.NOT_SENT)
         if attempt.started_at >= first + WINDOW:
             yield Fault(Wrong.RESEND, f"attempt {attempt.number} left after the key's window")
         if any(a.credential != attempt.credential for a in doubtful):

@@ -26,7 +26,13 @@ def test_a_lost_attempt_is_one_line_from_the_agent_to_the_record() -> None:
     at = datetime(2026, 1, 1, tzinfo=UTC)
     asked = (OPERATION, "stripe.refund", "agent:a\x1b[2J", "f" * 32, 1)
     told = shown((*asked, 1, at, 1, "9" * 32, "SAFE_REPLAY", "confirmed"))
-    for part in ("01a22cc5-4696-7280-9cff", "agent:a\\u001b[2J", "ffffffff", "1: process lost", "99999999"):
+    for part in (
+        "01a22cc5-4696-7280-9cff",
+        "agent:a\\u001b[2J",
+        "ffffffff",
+        "1: process lost",
+        "99999999",
+    ):
         assert part in told
     assert "SAFE_REPLAY" in told
 

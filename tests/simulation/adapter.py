@@ -12,8 +12,9 @@ from dispatcher.provider import Capabilities, Effect, Look, Risk, Snapshot, Trou
 from ledger.canonical import canonical, digest_of_bytes, parse
 from ledger.errors import ProviderError
 from ledger.model import Answer, Json, Marker, Money, Operation, Outcome, Subject
-from tests.simulation.provider import Deed, Provider
-from tests.simulation.stage import WHO, Fate, Killed
+from tests.simulation.actor import WHO, Fate, Killed
+from tests.simulation.provider import Provider
+from tests.simulation.truth import Deed
 from tests.support import fake_provider as fake
 
 KINDS: Final = {

@@ -15,12 +15,13 @@ from uuid import UUID
 from dispatcher.provider import Kind
 from ledger.escalations import NEEDS_A_PERSON
 from ledger.postgres.audit import verify
+from tests.simulation.actor import Fate
 from tests.simulation.adapter import KINDS
 from tests.simulation.line import ledger_on
 from tests.simulation.people import Hand
-from tests.simulation.provider import Deed
 from tests.simulation.sendings import unsafe
-from tests.simulation.stage import EPOCH, Fate
+from tests.simulation.stage import EPOCH
+from tests.simulation.truth import Deed
 from tests.simulation.world import Played
 
 

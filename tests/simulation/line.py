@@ -18,7 +18,8 @@ from psycopg.rows import DictRow
 from ledger.postgres.connect import Connection, Database
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.statements import sql
-from tests.simulation.stage import WHO, Actor, Fate, Killed, Stage
+from tests.simulation.actor import WHO, Actor, Fate, Killed
+from tests.simulation.stage import Stage
 
 
 @cache

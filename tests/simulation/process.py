@@ -17,10 +17,11 @@ from sidecar.policy_file import PolicyFile
 from sidecar.proposing import Proposer
 from sidecar.registry import Types
 from sidecar.sending import Sender
+from tests.simulation.actor import Actor
 from tests.simulation.adapter import KINDS, SimType
 from tests.simulation.line import Line, ledger_on
 from tests.simulation.provider import Provider
-from tests.simulation.stage import Actor, Stage
+from tests.simulation.stage import Stage
 
 TIMING = Timing()
 LIMITS = Limits()
@@ -62,7 +63,7 @@ class Host:
     async def start(self, actor: Actor, identity: str, draw: Random) -> Process:
         """Start a process, as its actor; it announces itself."""
         ledger = ledger_on(self.line)
-        await ledger.__aenter__()  # noqa: PLC2801  it lives as long as its actor
+        await ledger.__aenter__()
         worker = Worker(UUID(int=draw.getrandbits(128), version=4), identity, "here", 1)
         types = self._types(actor, tells_skew=True)
         # `Verdicts` judges by the machine's own clock, which is not this world's.

@@ -1,7 +1,6 @@
 """What people see of a run: one table of the decision table's rows, one of figures, the stories."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 

@@ -13,8 +13,8 @@ from dispatcher.provider import Kind
 from tests.simulation.adapter import KINDS
 from tests.simulation.people import Hand
 from tests.simulation.process import TIMING
-from tests.simulation.provider import Left
 from tests.simulation.stage import EPOCH
+from tests.simulation.truth import Left
 from tests.simulation.world import Played
 
 BUDGET_S: Final = TIMING.send_budget_s + 0.1

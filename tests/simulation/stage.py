@@ -8,13 +8,12 @@ import asyncio
 import heapq
 from collections import Counter
 from collections.abc import Callable, Coroutine
-from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from random import Random
 from typing import Any, Final
 
+from tests.simulation.actor import WHO, Actor, Fate, Killed, Odds
 from tests.simulation.loop import VirtualLoop
 
 EPOCH: Final = datetime(2030, 1, 1, tzinfo=UTC)
@@ -41,45 +40,8 @@ _DELICATE_STEPS: Final = frozenset(
 )
 
 
-class Killed(BaseException):  # noqa: N818  the end of a process is no error of its code
-    """The process is gone, here."""
-
-
 class Stuck(Exception):
     """The world goes round in circles."""
-
-
-class Fate(StrEnum):
-    """What befalls an actor at a step."""
-
-    GO = "go"
-    DIES_BEFORE = "dies before"
-    DIES_AFTER = "dies after"
-    DIES_INSIDE = "dies inside"
-    LOSES_BEFORE = "loses the database before"
-    LOSES_AFTER = "loses the database after the commit"
-    STALLS = "stalls"
-
-
-@dataclass(eq=False, slots=True)
-class Actor:
-    """One process."""
-
-    name: str
-    off_s: float = 0.0
-    """How far its own clock is off."""
-    dead: bool = False
-    frozen_until_s: float | None = None
-    tasks: set[asyncio.Task[Any]] = field(default_factory=set[asyncio.Task[Any]])
-
-
-@dataclass(frozen=True, slots=True)
-class Odds:
-    """How likely something befalls an actor, for each step."""
-
-    dies: float = 0.0
-    loses: float = 0.0
-    stalls: float = 0.0
 
 
 @dataclass(eq=False, slots=True)
@@ -87,9 +49,6 @@ class _Turn:
     actor: Actor
     what: str
     granted: asyncio.Future[Fate]
-
-
-WHO: ContextVar[Actor | None] = ContextVar("who", default=None)
 
 
 class Stage:
@@ -110,7 +69,7 @@ class Stage:
         """Called before the next turn when time has moved on by a heartbeat or so."""
         self.trouble: Exception | None = None
         self._waiting: list[_Turn] = []
-        self._agenda: list[tuple[float, int, Callable[[], None]]] = []
+        self._agenda: list[tuple[float, int, Callable[[], object]]] = []
         self._count = 0
         self._last: Actor | None = None
         self._due_from_s = 0.0
@@ -133,7 +92,7 @@ class Stage:
         """Write into the story."""
         self.told.append(f"{_clock(self.now_s)}  {words}")
 
-    def at(self, at_s: float, do: Callable[[], None]) -> None:
+    def at(self, at_s: float, do: Callable[[], object]) -> None:
         """Plan something."""
         self._count += 1
         heapq.heappush(self._agenda, (max(at_s, self.now_s), self._count, do))

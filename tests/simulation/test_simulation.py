@@ -1,17 +1,12 @@
 """Seeded worlds keep every promise, play again identically, and show what a missing guard does."""
 
 import logging
-import time
 from collections.abc import Iterator
 from typing import Final
-from unittest.mock import patch
 
 import pytest
 
-from recovery import doubt
-from tests.simulation import provider
 from tests.simulation.judge import Verdict, Wrong, judge
-from tests.simulation.provider import Facts
 from tests.simulation.run import simulate
 from tests.simulation.server import Server, server_at
 from tests.simulation.world import Played, play

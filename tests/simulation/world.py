@@ -3,7 +3,7 @@
 import asyncio
 import traceback
 from collections import Counter
-from collections.abc import Coroutine, Mapping
+from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from datetime import datetime
 from random import Random
@@ -11,31 +11,21 @@ from typing import Any, Final, LiteralString
 from unittest.mock import patch
 from uuid import UUID
 
-from dispatcher.provider import Trouble
 from ledger import ids
 from ledger.errors import DatabaseUnreachable, OutliveError, WorkerFenced
-from ledger.model import Money
 from ledger.policy import Policy, Rule
 from sidecar.policy_file import PolicyFile
+from tests.simulation.actor import Actor, Killed, Odds
 from tests.simulation.adapter import KINDS
 from tests.simulation.agents import Acknowledged, Errand, Plan, run_errand, wanted
 from tests.simulation.line import Line
 from tests.simulation.loop import VirtualLoop
 from tests.simulation.people import Deeds, Desk
 from tests.simulation.process import Host, Process
-from tests.simulation.provider import (
-    CALM,
-    DAY_S,
-    HOUR_S,
-    LIES,
-    STORM,
-    THROTTLED,
-    Facts,
-    Luck,
-    Provider,
-)
+from tests.simulation.provider import Provider
 from tests.simulation.server import Server
-from tests.simulation.stage import EPOCH, Actor, Killed, Odds, Stage, Stuck
+from tests.simulation.stage import EPOCH, Stage, Stuck
+from tests.simulation.truth import CALM, DAY_S, HOUR_S, LIES, Facts
 
 POLICY: Final = Policy(
     version=1,
@@ -89,7 +79,7 @@ class World:
     faults: list[str] = field(default_factory=list[str])
     careless: float = 0.0
     stormy: bool = True
-    off_spans: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
+    weather: Weather = field(init=False)
     _resting: list[tuple[Actor, asyncio.Future[None]]] = field(
         default_factory=list[tuple[Actor, "asyncio.Future[None]"]]
     )
@@ -146,11 +136,10 @@ class World:
             self.told,
             self.faults,
             self._storm_s,
-            self.off_spans,
+            self.weather.off_spans,
         )
 
     _storm_s: float = 0.0
-    _trouble_from_s: float = 0.0
 
     async def _run(self) -> None:
         draw = self.draw
@@ -164,7 +153,10 @@ class World:
         self._draw_errands()
         for n in range(draw.choice([1, 2, 2, 3])):
             self._start_worker(f"w{n}", at_s=draw.uniform(0, 5))
-        self._plan_weather()
+        self.weather = Weather(
+            self.stage, self.line, self.provider, self.errands, draw, self._storm_s
+        )
+        self.weather.plan()
         for n in range(draw.choice([1, 1, 2])):
             self._plan_desk(f"person:p{n}")
         await self.stage.until(self._storm_s)
@@ -338,78 +330,6 @@ class World:
                 self._beating.pop(actor, None)
                 self._plan_desk(name)
 
-    def _plan_weather(self) -> None:
-        draw, stage = self.draw, self.stage
-        for _ in range(draw.choice([0, 0, 1, 2])):
-            from_s = draw.uniform(0, self._storm_s)
-            trouble = draw.choice([Trouble.UNREACHABLE, Trouble.UNAUTHORIZED])
-            stage.at(from_s, lambda trouble=trouble: self._trouble(trouble))
-            stage.at(from_s + 10 ** draw.uniform(1, 4.5), lambda: self._trouble(None))
-        if draw.random() < 0.2:
-            stage.at(draw.uniform(0, self._storm_s), self._roll_credential)
-        if draw.random() < 0.2:
-            stage.at(draw.uniform(0, self._storm_s), self._dispute)
-        if draw.random() < 0.2:
-            stage.at(draw.uniform(0, self._storm_s), self._hand)
-        if draw.random() < 0.15:
-            from_s = draw.uniform(0, self._storm_s)
-            stage.at(from_s, lambda: self._luck(THROTTLED))
-            stage.at(from_s + 10 ** draw.uniform(2, 4), lambda: self._luck(STORM))
-        if draw.random() < 0.1:
-            from_s = draw.uniform(0, self._storm_s)
-            stage.at(from_s, lambda: self._drift("another release"))
-            stage.at(from_s + 10 ** draw.uniform(2, 4.5), lambda: self._drift(None))
-        if draw.random() < 0.15:
-            self._plan_standby(draw.uniform(0, self._storm_s))
-
-    def _luck(self, luck: Mapping[Luck, int]) -> None:
-        if self.stormy:
-            self.stage.tell(f"~ requests: {', '.join(luck)}")
-            self.provider.luck = dict(luck)
-
-    def _drift(self, why: str | None) -> None:
-        self.stage.tell(f"~ drift: {why}")
-        self.provider.drift = why
-
-    def _trouble(self, trouble: Trouble | None) -> None:
-        self.stage.tell(f"~ the provider's look-ups: {trouble or 'well again'}")
-        if self.provider.trouble is not None:
-            self.provider.troubled.append((self._trouble_from_s, self.stage.now_s))
-        self._trouble_from_s = self.stage.now_s
-        self.provider.trouble = trouble
-
-    def _roll_credential(self) -> None:
-        self.stage.tell("~ another credential")
-        self.provider.credential = "cred-2"
-
-    def _dispute(self) -> None:
-        on = self.draw.choice(self.draw.choice(self.errands).items)[0]
-        self.stage.tell(f"~ {on} is disputed")
-        self.provider.gone[on] = "DISPUTED"
-
-    def _hand(self) -> None:
-        errand = self.draw.choice(self.errands)
-        on, amount = self.draw.choice(errand.items)
-        can = KINDS[errand.kind]
-        money = None if amount is None else Money(amount, "eur")
-        self.provider.by_hand(on, money, target_state=can.target_state)
-
-    def _plan_standby(self, from_s: float) -> None:
-        off_s = self.draw.choice([-1, 1]) * 10 ** self.draw.uniform(1.9, 4.3)
-        end_s = from_s + 10 ** self.draw.uniform(2, 4.3)
-
-        def fail_over() -> None:
-            self.stage.tell(f"~ a standby takes over, its clock is off by {off_s:.0f} s")
-            self.line.off_s = off_s
-
-        def repair() -> None:
-            self.stage.tell("~ the database's clock is right again")
-            self.line.off_s = 0.0
-            self.off_spans.append((from_s, self.stage.now_s))
-
-        self.stage.at(from_s, fail_over)
-        self.stage.at(end_s, repair)
-
     async def _calm(self) -> None:
         """From now on nothing goes wrong: what is open must end."""
         self.stage.tell("═ the storm is over")
@@ -417,8 +337,7 @@ class World:
         self.stage.odds = Odds()
         self.provider.luck = dict.fromkeys(CALM, 1)
         self.provider.blips = 0.0
-        self.provider.drift = None
-        self._trouble(None)
+        self.weather.clear()
         self.stage.thaw_all()
         self.line.run("DELETE FROM brakes")
         self._start_worker("last", self.stage.now_s + 1)

@@ -1,0 +1,48 @@
+"""An actor: one process, what may befall it, and how its end is felt in its code."""
+
+import asyncio
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+
+class Killed(BaseException):
+    """The process is gone, here."""
+
+
+class Fate(StrEnum):
+    """What befalls an actor at a step."""
+
+    GO = "go"
+    DIES_BEFORE = "dies before"
+    DIES_AFTER = "dies after"
+    DIES_INSIDE = "dies inside"
+    LOSES_BEFORE = "loses the database before"
+    LOSES_AFTER = "loses the database after the commit"
+    STALLS = "stalls"
+
+
+@dataclass(eq=False, slots=True)
+class Actor:
+    """One process."""
+
+    name: str
+    off_s: float = 0.0
+    """How far its own clock is off."""
+    dead: bool = False
+    frozen_until_s: float | None = None
+    tasks: set[asyncio.Task[Any]] = field(default_factory=set[asyncio.Task[Any]])
+
+
+@dataclass(frozen=True, slots=True)
+class Odds:
+    """How likely something befalls an actor, for each step."""
+
+    dies: float = 0.0
+    loses: float = 0.0
+    stalls: float = 0.0
+
+
+WHO: ContextVar[Actor | None] = ContextVar("who", default=None)
+"""Whose code runs; tasks that an actor starts are its own."""
