@@ -199,7 +199,9 @@ class Escalations:
         """
         row = await self._pool.row("read_escalation", id=any_id)
         if row is None:
-            raise UnknownEscalation(f"no escalation {any_id}, and none of such an operation")
+            raise UnknownEscalation(
+                f"nobody was ever asked about {any_id}; `outlive escalations` lists what is open"
+            )
         return _escalation(row)
 
     async def open_ones(self, *, limit: int = 100) -> list[Escalation]:

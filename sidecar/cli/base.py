@@ -18,8 +18,9 @@ from ledger.errors import InvalidInput
 from sidecar.plain import plain
 from sidecar.settings import Settings, load
 
-WIDE: Final = 140
-"""Columns where nobody says how wide the output is: a pipe, a file."""
+WIDE: Final = 200
+"""Columns where nobody says how wide the output is: a pipe, a file. A line an operation, so that
+a target can be searched for and copied whole."""
 
 Result = TypeVar("Result")
 Given = ParamSpec("Given")

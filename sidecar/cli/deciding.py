@@ -13,7 +13,8 @@ from ledger.postgres.ledger import Ledger
 from ledger.proposals import Approval, Item, Proposal, Taken
 from sidecar import words
 from sidecar.cli import as_json as document
-from sidecar.cli.base import Cli, an_id, by_option, console, emit, json_option, run, table
+from sidecar.cli.base import Cli, by_option, console, emit, json_option, run, table
+from sidecar.cli.finding import find_proposal
 from sidecar.plain import plain
 from sidecar.wiring import open_ledger
 
@@ -65,11 +66,10 @@ def approve(
     cli: Cli, /, proposal: str, *, digest: str | None, separate: Sequence[int], reason: str, by: str
 ) -> None:
     """Approve PROPOSAL. Without --digest it is shown, and asked about."""
-    proposal_id = an_id(proposal, "a proposal")
 
     async def work() -> Taken | None:
         async with open_ledger(cli.settings()) as ledger:
-            read = await _read(ledger, proposal_id, digest)
+            read = await _read(ledger, await find_proposal(ledger, proposal), digest)
             if digest is None and not _confirmed(read):
                 return None
             approval = Approval(
@@ -95,11 +95,10 @@ def approve(
 @click.pass_obj
 def reject(cli: Cli, /, proposal: str, *, digest: str | None, reason: str, by: str) -> None:
     """Reject PROPOSAL; nothing is sent."""
-    proposal_id = an_id(proposal, "a proposal")
 
     async def work() -> None:
         async with open_ledger(cli.settings()) as ledger:
-            read = await _read(ledger, proposal_id, digest)
+            read = await _read(ledger, await find_proposal(ledger, proposal), digest)
             await ledger.proposals.reject(
                 read.id, version=read.version, digest=read.digest, by=by, reason=reason
             )

@@ -1,11 +1,13 @@
-"""Find an operation or a question by what a person has on the screen."""
+"""Find an operation, a proposal or a question by what a person has on the screen."""
 
 from contextlib import suppress
 from uuid import UUID
 
 from ledger.errors import InvalidInput, UnknownOperation
 from ledger.escalations import Escalation
-from ledger.postgres.search_values import Filters
+from ledger.postgres.ledger import Ledger
+from ledger.postgres.search_values import Filters, id_range
+from ledger.proposals import UnknownProposal
 from sidecar.books import Books
 
 
@@ -33,6 +35,26 @@ async def find_operation(books: Books, text: str) -> UUID:
             return only.id
         case _:
             raise AmbiguousId(f"several operations begin with {text}: give more of the id")
+
+
+async def find_proposal(ledger: Ledger, text: str) -> UUID:
+    """The proposal with this id, or the only one whose id begins so.
+
+    Raises:
+        UnknownProposal: None does.
+        AmbiguousId: Several do.
+        InvalidInput: No part of an id.
+    """
+    with suppress(ValueError):
+        return UUID(text)
+    lowest, highest = id_range(text)
+    rows = await ledger.pool.rows("proposals_between", lowest=lowest, highest=highest)
+    if not rows:
+        raise UnknownProposal(text)
+    if len(rows) > 1:
+        raise AmbiguousId(f"several proposals begin with {text}: give more of the id")
+    found: UUID = rows[0]["id"]
+    return found
 
 
 async def find_escalation(books: Books, text: str) -> Escalation:

@@ -1,20 +1,29 @@
 """Workers: who is taken for dead, by whom, and what becomes of what a dead one held."""
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from dataclasses import replace
 from datetime import datetime
 from typing import Any, Final
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 import pytest
 
 from ledger.commands import Worker
 from ledger.errors import GateStop, StaleFence, Stop
+from ledger.model import Operation
 from ledger.postgres.clock import advance, mark_test_database, set_clock
 from ledger.postgres.connect import Connection
 from ledger.postgres.ledger import Ledger
-from tests.support.ledgers import LEASE_S, sending, worker
-from tests.support.writes import decision, due, history, query, recording, sent
+from tests.support.ledgers import LEASE_S, authorized, new_operation, sending, worker
+from tests.support.writes import (
+    claim_by_another,
+    decision,
+    due,
+    history,
+    query,
+    recording,
+    sent,
+)
 
 TTL_S: Final = 30.0
 
@@ -211,3 +220,30 @@ async def test_heartbeats_only_raise_the_clocks_mark(ledger: Ledger, clock: Conn
         marks.append((row["high_water"], row["back"]))
     assert [back for _, back in marks] == [False, True, True]
     assert len({mark for mark, _ in marks}) == 1
+
+
+async def test_what_somebody_has_taken_over_is_not_given_back(ledger: Ledger) -> None:
+    """Letting go under an older fence changes nothing: its new owner goes on."""
+    [held] = await due(ledger, "ch_1")
+    async with await ledger.database.open() as connection:
+        await claim_by_another(connection)
+    taken = await ledger.operation(held.id)
+    await ledger.release([held], check_s=0)
+    assert await ledger.operation(held.id) == taken
+    assert taken.owner is not None
+
+
+async def test_a_claim_that_is_lost_before_it_is_read_hands_nothing_out(
+    ledger: Ledger, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its claimer stood still in between; two owners under one fence would both send."""
+    await authorized(ledger, new_operation("ch_1"))
+    read = ledger.operations
+
+    async def stand_still(ids: Sequence[UUID]) -> list[Operation]:
+        async with await ledger.database.open() as connection:
+            await claim_by_another(connection)
+        return await read(ids)
+
+    monkeypatch.setattr(ledger, "operations", stand_still)
+    assert await ledger.claim(worker(), share=10, lease_s=LEASE_S) == []

@@ -1,14 +1,19 @@
 """Questions about a whole account: many targets out of sight, windows that will lapse."""
 
+import asyncio
+import json
 from datetime import datetime
 
 import pytest
 
 from dispatcher.provider import Trouble
 from ledger.errors import InvalidInput
+from ledger.ids import new_id
+from ledger.postgres.statements import sql
 from recovery.closing import ask_about_closing_windows
 from tests.support.fake_provider import NEVER_ARRIVED
 from tests.support.ledgers import authorize
+from tests.support.waiting import holding
 from tests.support.world import HOUR, FakeWorld
 
 NAIVE = datetime(2027, 1, 1)  # noqa: DTZ001  the very thing that is refused
@@ -31,6 +36,33 @@ async def test_many_targets_out_of_sight_are_one_question(world: FakeWorld) -> N
     world.provider.troubled.clear()
     await world.live(HOUR, me)
     assert await world.account_reasons() == ()
+
+
+async def test_a_reason_added_while_the_question_closes_is_not_lost(
+    world: FakeWorld, ledger_dsn: str
+) -> None:
+    """The provider answers again just when something else is asked about the account."""
+    operation = await world.one()
+    place = {"provider": operation.provider, "account": operation.subject.account}
+    escalations = world.ledger.escalations
+    await escalations.open_account(
+        **place, reason="PROVIDER_UNREACHABLE", member=operation.id, dossier={}
+    )
+    async with holding(ledger_dsn) as other:
+        await other.connection.execute(
+            sql("open_account_escalation"),
+            {
+                **place,
+                "id": new_id(),
+                "reason": "WINDOWS_CLOSING",
+                "member": operation.id,
+                "dossier": json.dumps({}),
+            },
+        )
+        closing = asyncio.create_task(escalations.close_account(**place))
+        await other.until_waiting()
+    await closing
+    assert await world.account_reasons() == ("WINDOWS_CLOSING",)
 
 
 async def test_windows_that_will_lapse_behind_a_brake_are_told_in_time(world: FakeWorld) -> None:

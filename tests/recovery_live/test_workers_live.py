@@ -6,7 +6,7 @@ import pytest
 
 from dispatcher.provider import Trouble
 from ledger.errors import WorkerFenced
-from ledger.model import Operation, State
+from ledger.model import Liveness, Operation, State
 from tests.support.fake_provider import NEVER_ARRIVED, Plan
 from tests.support.hands import Hands
 from tests.support.world import DAY, HOUR, SETTLED, FakeWorld
@@ -179,3 +179,22 @@ async def test_an_unreachable_provider_is_no_reason_to_lose_anything(world: Fake
 
 def _names(operations: list[Operation]) -> set[str]:
     return {str(operation.id) for operation in operations}
+
+
+async def test_a_webhook_before_the_answer_has_the_operation_looked_at_after_it(
+    world: FakeWorld,
+) -> None:
+    """Its sender is not taken from, and what was learned meanwhile does not wait ten minutes."""
+    answered = asyncio.Event()
+    world.provider.plan("ch_1", Plan(liveness=Liveness.PENDING, held=answered))
+    operation = await world.one()
+    me = await world.worker()
+    sending = asyncio.create_task(me.step())
+    await world.provider.arrived.wait()
+    await world.ledger.wake(operation.id, actor="webhook", kind="webhook", told={})
+    assert (await world.read(operation)).owner is not None
+    answered.set()
+    await sending
+    found = await world.read(operation)
+    assert (found.state, found.in_doubt) == (State.SENT, False)
+    assert found.next_check_at == await world.ledger.now()

@@ -46,3 +46,21 @@ class Odds:
 
 WHO: ContextVar[Actor | None] = ContextVar("who", default=None)
 """Whose code runs; tasks that an actor starts are its own."""
+
+
+def owned(loop: asyncio.AbstractEventLoop, coro: Any, **how: Any) -> "asyncio.Task[Any]":
+    """Make a task, and remember whose it is."""
+    task: asyncio.Task[Any] = asyncio.Task(coro, loop=loop, **how)
+    actor = WHO.get()
+    if actor is not None:
+        actor.tasks.add(task)
+        task.add_done_callback(actor.tasks.discard)
+    return task
+
+
+def clock(at_s: float) -> str:
+    """A moment of the story."""
+    days, rest = divmod(at_s, 86_400)
+    hours, rest = divmod(rest, 3_600)
+    minutes, seconds = divmod(rest, 60)
+    return f"{int(days):3}d {int(hours):02}:{int(minutes):02}:{seconds:06.3f}"

@@ -10,6 +10,7 @@ from uuid import UUID
 
 from ledger.errors import DatabaseUnreachable, OutliveError
 from sidecar.proposing import Wanted
+from tests.simulation.adapter import KINDS
 from tests.simulation.process import Process
 from tests.simulation.stage import Stage
 
@@ -25,6 +26,19 @@ class Errand:
     items: tuple[tuple[str, int | None], ...]
     """Objects and amounts."""
 
+    @classmethod
+    def drawn(cls, number: int, draw: Random) -> "Errand":
+        """One of some kind; about half of them are small enough for the policy alone."""
+        kind = draw.choice(list(KINDS))
+        size = draw.choice([1, 1, 1, 2, 3])
+        top = draw.choice([1_300, 1_300, 9_000])
+        moves_money = not KINDS[kind].target_state
+        items = tuple(
+            (f"{kind}_{number}_{n}", draw.randrange(500, top) if moves_money else None)
+            for n in range(size)
+        )
+        return cls(number, kind, items)
+
 
 class Plan(StrEnum):
     """How an agent sets about an errand."""
@@ -34,6 +48,12 @@ class Plan(StrEnum):
     ANEW = "anew, under another key"
     ROUNDED = "anew, with a rounded amount"
     SPLIT = "anew, one effect split in two"
+
+    @classmethod
+    def another(cls, draw: Random) -> "Plan":
+        """What a replacement does, that knows the errand and nothing of what became of it."""
+        plans = [cls.SAME_KEY, cls.ANEW, cls.ROUNDED, cls.SPLIT]
+        return draw.choices(plans, [3, 3, 2, 2])[0]
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
 from importlib.resources import files
-from typing import Any, cast
+from typing import Any, Self, cast
 
 import psycopg
 from psycopg.rows import DictRow
@@ -95,7 +95,7 @@ class SharedConnection:
         """Nobody else's connection is closed by it."""
         self.closed = True
 
-    async def __aenter__(self) -> "SharedConnection":
+    async def __aenter__(self) -> Self:
         return self
 
     async def __aexit__(self, *_: object) -> None:

@@ -9,7 +9,6 @@ from typing import Any
 from uuid import UUID
 
 from ledger.errors import OutliveError
-from ledger.escalations import Escalation
 from ledger.model import Liveness, Operation
 from ledger.proposals import Approval, RepeatsUnanswered
 from recovery.verdicts import AnswerGiven, Verdict
@@ -114,9 +113,7 @@ class Desk:
             if question.operation_id is None or self.draw.random() < 0.4:
                 continue
             operation = await self.process.ledger.operation(question.operation_id)
-            given = self._answer_to(question, operation)
-            if given is None:
-                continue
+            given = self._answer_to(operation)
             self.stage.tell(
                 f"    {self.name} answers {operation.id.hex[-6:]} "
                 f"{','.join(question.reasons)}: {given.verdict} {given.reference or ''}"
@@ -138,7 +135,7 @@ class Desk:
         if hand is not None:
             self.deeds.hands[operation_id].add(hand)
 
-    def _answer_to(self, question: Escalation, operation: Operation) -> AnswerGiven | None:
+    def _answer_to(self, operation: Operation) -> AnswerGiven:
         if self.draw.random() < self.careless:
             verdict = self.draw.choice(list(Verdict))
         else:

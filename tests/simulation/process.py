@@ -1,13 +1,15 @@
-"""A process of the world: the real ledger, proposer, dispatcher and recovery, on the shared line."""
+"""A process of the world: the real ledger, dispatcher and recovery, on the shared line."""
 
 from dataclasses import dataclass
 from datetime import timedelta
 from random import Random
+from typing import Final
 from uuid import UUID
 
 from dispatcher.dispatch import Dispatcher
 from dispatcher.timing import Timing
 from ledger.commands import Worker
+from ledger.policy import Policy, Rule
 from ledger.postgres.ledger import Ledger
 from recovery.limits import Limits
 from recovery.passes import Passes
@@ -25,6 +27,18 @@ from tests.simulation.stage import Stage
 
 TIMING = Timing()
 LIMITS = Limits()
+POLICY: Final = Policy(
+    version=1,
+    rules=(
+        Rule(
+            name="small",
+            types=tuple(f"sim.{kind}" for kind in KINDS),
+            total_at_most_minor={"eur": 4_000},
+            items_at_most=3,
+            recipients_at_most=3,
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,6 +84,10 @@ class Host:
         silent = self._types(actor, tells_skew=False)
         clock = BootClock(self.stage)
         dispatcher = Dispatcher(ledger, types, worker, TIMING, clock)
+
+        def wall_s() -> float:
+            return (self.stage.now + timedelta(seconds=actor.off_s)).timestamp()
+
         recovery = Recovery(
             ledger,
             types,
@@ -77,7 +95,7 @@ class Host:
             worker,
             TIMING,
             LIMITS,
-            wall_s=lambda: (self.stage.now + timedelta(seconds=actor.off_s)).timestamp(),
+            wall_s=wall_s,
         )
         passes = Passes(ledger, recovery, worker, TIMING, LIMITS)
         await passes.register()

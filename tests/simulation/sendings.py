@@ -52,7 +52,7 @@ def _against(
 ) -> Iterator[str]:
     at_s = left.at_s
     hands = played.deeds.hands[operation["id"]]
-    true_clock = not any(a - BUDGET_S <= at_s <= b + BUDGET_S for a, b in played.off_spans)
+    true_clock = not played.off_spans  # else the record's times are not the true ones
     if (operation["id"], left.number) not in attempts:
         yield "no attempt was recorded before it left"
     for span in played.deeds.brakes:

@@ -68,14 +68,14 @@ def server_at(admin_dsn: str) -> Generator[Server]:
     with new_database(admin_dsn) as dsn:
         asyncio.run(_prepare(dsn))
         with (
-            psycopg.connect(
+            psycopg.Connection[DictRow].connect(
                 dsn,
                 row_factory=dict_row,
                 autocommit=True,
                 prepare_threshold=0,
                 options="-c timezone=UTC -c plan_cache_mode=force_generic_plan",
             ) as db,
-            psycopg.connect(
+            psycopg.Connection[DictRow].connect(
                 dsn,
                 row_factory=dict_row,
                 autocommit=True,

@@ -13,7 +13,7 @@ from datetime import UTC, datetime, timedelta
 from random import Random
 from typing import Any, Final
 
-from tests.simulation.actor import WHO, Actor, Fate, Killed, Odds
+from tests.simulation.actor import WHO, Actor, Fate, Killed, Odds, clock, owned
 from tests.simulation.loop import VirtualLoop
 
 EPOCH: Final = datetime(2030, 1, 1, tzinfo=UTC)
@@ -76,7 +76,7 @@ class Stage:
         """Before which nobody looks for what is due; infinite while nobody could."""
         self._leaped = False
         loop.on_idle(self._idle)
-        loop.set_task_factory(_keep)
+        loop.set_task_factory(owned)
 
     @property
     def now_s(self) -> float:
@@ -90,7 +90,7 @@ class Stage:
 
     def tell(self, words: str) -> None:
         """Write into the story."""
-        self.told.append(f"{_clock(self.now_s)}  {words}")
+        self.told.append(f"{clock(self.now_s)}  {words}")
 
     def at(self, at_s: float, do: Callable[[], object]) -> None:
         """Plan something."""
@@ -248,16 +248,6 @@ class Stage:
             heapq.heappop(self._agenda)[2]()
 
 
-def _keep(loop: asyncio.AbstractEventLoop, coro: Any, **how: Any) -> "asyncio.Task[Any]":
-    """Remember whose task it is."""
-    task: asyncio.Task[Any] = asyncio.Task(coro, loop=loop, **how)
-    actor = WHO.get()
-    if actor is not None:
-        actor.tasks.add(task)
-        task.add_done_callback(actor.tasks.discard)
-    return task
-
-
 def _resolve(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
@@ -266,10 +256,3 @@ def _resolve(future: asyncio.Future[None]) -> None:
 def _split(turns: list[_Turn], actor: Actor) -> tuple[list[_Turn], list[_Turn]]:
     mine = [turn for turn in turns if turn.actor is actor]
     return mine, [turn for turn in turns if turn.actor is not actor]
-
-
-def _clock(at_s: float) -> str:
-    days, rest = divmod(at_s, 86_400)
-    hours, rest = divmod(rest, 3_600)
-    minutes, seconds = divmod(rest, 60)
-    return f"{int(days):3}d {int(hours):02}:{int(minutes):02}:{seconds:06.3f}"

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from random import Random
 
 from dispatcher.provider import Trouble
@@ -11,7 +12,7 @@ from tests.simulation.agents import Errand
 from tests.simulation.line import Line
 from tests.simulation.provider import Provider
 from tests.simulation.stage import Stage
-from tests.simulation.truth import STORM, THROTTLED, Luck
+from tests.simulation.truth import THROTTLED, Luck
 
 
 @dataclass(slots=True)
@@ -34,7 +35,7 @@ class Weather:
         for _ in range(draw.choice([0, 0, 1, 2])):
             from_s = draw.uniform(0, self.storm_s)
             trouble = draw.choice([Trouble.UNREACHABLE, Trouble.UNAUTHORIZED])
-            stage.at(from_s, lambda trouble=trouble: self._trouble(trouble))
+            stage.at(from_s, partial(self._trouble, trouble))
             stage.at(from_s + 10 ** draw.uniform(1, 4.5), lambda: self._trouble(None))
         if draw.random() < 0.2:
             stage.at(draw.uniform(0, self.storm_s), self._roll_credential)
@@ -44,8 +45,9 @@ class Weather:
             stage.at(draw.uniform(0, self.storm_s), self._hand)
         if draw.random() < 0.15:
             from_s = draw.uniform(0, self.storm_s)
+            usual = dict(self.provider.luck)
             stage.at(from_s, lambda: self._luck(THROTTLED))
-            stage.at(from_s + 10 ** draw.uniform(2, 4), lambda: self._luck(STORM))
+            stage.at(from_s + 10 ** draw.uniform(2, 4), lambda: self._luck(usual))
         if draw.random() < 0.1:
             from_s = draw.uniform(0, self.storm_s)
             stage.at(from_s, lambda: self._drift("another release"))

@@ -1,11 +1,7 @@
 """One world: everything that a seed decides, played to its end."""
 
 import asyncio
-import traceback
-from collections import Counter
-from collections.abc import Coroutine
 from dataclasses import dataclass, field
-from datetime import datetime
 from random import Random
 from typing import Any, Final, LiteralString
 from unittest.mock import patch
@@ -13,32 +9,20 @@ from uuid import UUID
 
 from ledger import ids
 from ledger.errors import DatabaseUnreachable, OutliveError, WorkerFenced
-from ledger.policy import Policy, Rule
 from sidecar.policy_file import PolicyFile
 from tests.simulation.actor import Actor, Killed, Odds
-from tests.simulation.adapter import KINDS
 from tests.simulation.agents import Acknowledged, Errand, Plan, run_errand, wanted
+from tests.simulation.crew import Crew
 from tests.simulation.line import Line
 from tests.simulation.loop import VirtualLoop
 from tests.simulation.people import Deeds, Desk
-from tests.simulation.process import Host, Process
+from tests.simulation.process import POLICY, Host
 from tests.simulation.provider import Provider
 from tests.simulation.server import Server
 from tests.simulation.stage import EPOCH, Stage, Stuck
 from tests.simulation.truth import CALM, DAY_S, HOUR_S, LIES, Facts
+from tests.simulation.weather import Weather
 
-POLICY: Final = Policy(
-    version=1,
-    rules=(
-        Rule(
-            name="small",
-            types=tuple(f"sim.{kind}" for kind in KINDS),
-            total_at_most_minor={"eur": 4_000},
-            items_at_most=3,
-            recipients_at_most=3,
-        ),
-    ),
-)
 QUIET_S: Final = 16 * DAY_S
 """After the storm nothing goes wrong any more for so long: the longest wait is 14 days."""
 QUIET_LEAST_S: Final = 3 * HOUR_S
@@ -76,15 +60,9 @@ class World:
     deeds: Deeds = field(default_factory=Deeds)
     errands: list[Errand] = field(default_factory=list[Errand])
     told: list[Acknowledged] = field(default_factory=list[Acknowledged])
-    faults: list[str] = field(default_factory=list[str])
+    crew: Crew = field(init=False)
     careless: float = 0.0
-    stormy: bool = True
     weather: Weather = field(init=False)
-    _resting: list[tuple[Actor, asyncio.Future[None]]] = field(
-        default_factory=list[tuple[Actor, "asyncio.Future[None]"]]
-    )
-    _beating: dict[Actor, UUID] = field(default_factory=dict[Actor, UUID])
-    _started: Counter[str] = field(default_factory=Counter[str])
 
     def __post_init__(self) -> None:
         """Draw what the world is like."""
@@ -96,9 +74,7 @@ class World:
         policy = PolicyFile(None)
         policy.policy = POLICY
         self.host = Host(self.stage, self.line, self.provider, policy)
-        self.stage.next_due_s = self._next_due_s
-        self.stage.on_due = self._wake
-        self.stage.on_leap = self._beat_on
+        self.crew = Crew(self.stage, self.line, self.host, self.draw)
 
     def play(self) -> Played:
         """To the end; the same seed plays the same."""
@@ -123,7 +99,9 @@ class World:
                 except RuntimeError:
                     if self.stage.trouble is None:
                         raise
-                    self.faults.append(f"{type(self.stage.trouble).__name__}: {self.stage.trouble}")
+                    self.crew.faults.append(
+                        f"{type(self.stage.trouble).__name__}: {self.stage.trouble}"
+                    )
         finally:
             self._close()
         return Played(
@@ -134,7 +112,7 @@ class World:
             self.deeds,
             self.errands,
             self.told,
-            self.faults,
+            self.crew.faults,
             self._storm_s,
             self.weather.off_spans,
         )
@@ -152,7 +130,7 @@ class World:
             self.provider.luck |= LIES
         self._draw_errands()
         for n in range(draw.choice([1, 2, 2, 3])):
-            self._start_worker(f"w{n}", at_s=draw.uniform(0, 5))
+            self.crew.start_worker(f"w{n}", at_s=draw.uniform(0, 5))
         self.weather = Weather(
             self.stage, self.line, self.provider, self.errands, draw, self._storm_s
         )
@@ -179,139 +157,53 @@ class World:
         row = self.line.db.execute(f"SELECT FROM operations WHERE {which} LIMIT 1").fetchone()
         return row is not None
 
-    # ── what people want ──────────────────────────────────────────────────────────────────
-
     def _draw_errands(self) -> None:
         draw = self.draw
         for number in range(draw.choice([1, 1, 2, 3])):
-            kind = draw.choice(list(KINDS))
-            moneyed = kind not in {"target"}
-            size = draw.choice([1, 1, 1, 2, 3])
-            top = draw.choice([1_300, 1_300, 9_000])
-            items = tuple(
-                (f"{kind}_{number}_{n}", draw.randrange(500, top) if moneyed else None)
-                for n in range(size)
-            )
-            for on, amount in items:
+            errand = Errand.drawn(number, draw)
+            for on, amount in errand.items:
                 if amount is not None and draw.random() < 0.3:
                     self.provider.room[on] = int(amount * draw.choice([1.0, 1.4, 2.0]))
-            errand = Errand(number, kind, items)
             self.errands.append(errand)
             begin_s = draw.uniform(0, min(self._storm_s / 2, HOUR_S))
             self._plan_agent(errand, Plan.FIRST, begin_s)
             for _ in range(draw.choice([0, 0, 1, 2])):
                 later_s = begin_s + 10 ** draw.uniform(0, 4.5)
-                self._plan_agent(errand, self._other_plan(), later_s)
-
-    def _other_plan(self) -> Plan:
-        plans = [Plan.SAME_KEY, Plan.ANEW, Plan.ROUNDED, Plan.SPLIT]
-        return self.draw.choices(plans, [3, 3, 2, 2])[0]
+                self._plan_agent(errand, Plan.another(self.draw), later_s)
 
     def _plan_agent(self, errand: Errand, plan: Plan, at_s: float) -> None:
         self.stage.at(at_s, lambda: self._start_agent(errand, plan))
 
     def _start_agent(self, errand: Errand, plan: Plan) -> None:
-        actor = self._actor("agent")
+        actor = self.crew.actor("agent")
         self.stage.tell(f"+ {actor.name}: errand {errand.number} {errand.items} {plan}")
-        self._begin(actor, self._agent(actor, errand, plan))
+        self.crew.begin(actor, self._agent(actor, errand, plan))
 
     async def _agent(self, actor: Actor, errand: Errand, plan: Plan) -> None:
         try:
-            process = await self._start(actor, f"serve-{actor.name}")
+            process = await self.crew.start(actor, f"serve-{actor.name}")
             requests = wanted(errand, plan, "agent:a", self.draw)
             await run_errand(process, requests, self.told, self.stage)
         finally:
-            if actor.dead and self.stormy:
+            if actor.dead and self.crew.stormy:
                 # Whoever replaces it knows the errand, not what became of it.
                 soon_s = self.stage.now_s + 10 ** self.draw.uniform(0, 4)
-                self._plan_agent(errand, self._other_plan(), soon_s)
-
-    # ── workers ───────────────────────────────────────────────────────────────────────────
-
-    def _start_worker(self, identity: str, at_s: float) -> None:
-        def begin() -> None:
-            actor = self._actor(identity)
-            actor.off_s = self.draw.choice([0, 0, 0, 40, -40, 600, -600])
-            self._begin(actor, self._worker(actor, identity))
-
-        self.stage.at(at_s, begin)
-
-    async def _worker(self, actor: Actor, identity: str) -> None:
-        try:
-            process = await self._start(actor, identity)
-            while True:
-                try:
-                    await process.passes.beat()
-                    await process.passes.orphans()
-                    if self.draw.random() < 0.2:
-                        await process.ledger.proposals.expire()
-                except DatabaseUnreachable:
-                    await asyncio.sleep(1)
-                    continue
-                await self._rest(actor)
-        except (WorkerFenced, DatabaseUnreachable) as error:
-            self.stage.tell(f"- {actor.name} stops: {error.code}")
-            self._restart(actor, identity)
-        finally:
-            if actor.dead:
-                self._restart(actor, identity)
-
-    def _restart(self, actor: Actor, identity: str) -> None:
-        self._beating.pop(actor, None)
-        away_s = 10 ** self.draw.uniform(0, 4) if self.stormy else 1.0
-        self._start_worker(identity, self.stage.now_s + away_s)
-
-    async def _rest(self, actor: Actor) -> None:
-        woken = self.loop.create_future()
-        self._resting.append((actor, woken))
-        self.stage.look_again()
-        await woken
-
-    def _wake(self) -> bool:
-        """Some of the workers that live look; whether there were any."""
-        alive = [one for one in self._resting if not one[0].dead and one[0].frozen_until_s is None]
-        chosen = [one for one in alive if self.draw.random() < 0.7] if self.stormy else []
-        chosen = chosen or self.draw.sample(alive, min(1, len(alive)))
-        for one in chosen:
-            self._resting.remove(one)
-            if not one[1].done():
-                one[1].set_result(None)
-        return bool(chosen)
-
-    def _next_due_s(self) -> float | None:
-        row = self.line.db.execute("SELECT min(next_check_at) AS due FROM operations").fetchone()
-        due: datetime | None = None if row is None else row["due"]
-        return None if due is None else (due - EPOCH).total_seconds() - self.line.off_s
-
-    def _beat_on(self) -> None:
-        """Those who live have beaten while time went by."""
-        living = [
-            incarnation
-            for actor, incarnation in self._beating.items()
-            if not actor.dead and actor.frozen_until_s is None
-        ]
-        self.line.run(
-            "UPDATE workers SET heartbeat_at = ledger_now()"
-            " WHERE incarnation = ANY(%s) AND ended_at IS NULL",
-            [living],
-        )
-
-    # ── people and weather ────────────────────────────────────────────────────────────────
+                self._plan_agent(errand, Plan.another(self.draw), soon_s)
 
     def _plan_desk(self, name: str) -> None:
         def begin() -> None:
-            if self.stormy:
-                self._begin(actor := self._actor(name), self._desk(actor, name))
+            if self.crew.stormy:
+                self.crew.begin(actor := self.crew.actor(name), self._desk(actor, name))
 
         self.stage.at(self.stage.now_s + 10 ** self.draw.uniform(1, 3.5), begin)
 
     async def _desk(self, actor: Actor, name: str) -> None:
         try:
-            process = await self._start(actor, f"desk-{name}")
+            process = await self.crew.start(actor, f"desk-{name}")
             desk = Desk(
                 name, process, self.provider, self.stage, self.draw, self.careless, self.deeds
             )
-            while self.stormy:
+            while self.crew.stormy:
                 try:
                     await process.passes.beat()
                     await desk.sit()
@@ -323,68 +215,33 @@ class World:
                     self.stage.tell(f"    {name}: {error.code}")
                 await asyncio.sleep(10 ** self.draw.uniform(1, 4.3))
         except (WorkerFenced, DatabaseUnreachable):
-            self._beating.pop(actor, None)
+            self.crew.gone(actor)
             self._plan_desk(name)
         finally:
             if actor.dead:
-                self._beating.pop(actor, None)
+                self.crew.gone(actor)
                 self._plan_desk(name)
 
     async def _calm(self) -> None:
         """From now on nothing goes wrong: what is open must end."""
         self.stage.tell("═ the storm is over")
-        self.stormy = False
+        self.crew.stormy = False
         self.stage.odds = Odds()
         self.provider.luck = dict.fromkeys(CALM, 1)
         self.provider.blips = 0.0
         self.weather.clear()
         self.stage.thaw_all()
         self.line.run("DELETE FROM brakes")
-        self._start_worker("last", self.stage.now_s + 1)
-
-    # ── housekeeping ──────────────────────────────────────────────────────────────────────
-
-    def _actor(self, name: str) -> Actor:
-        self._started[name] += 1
-        return Actor(f"{name}.{self._started[name]}")
-
-    async def _start(self, actor: Actor, identity: str) -> Process:
-        while True:
-            try:
-                process = await self.host.start(actor, identity, self.draw)
-            except DatabaseUnreachable:
-                await asyncio.sleep(1)
-            else:
-                self._beating[actor] = process.worker.incarnation
-                return process
-
-    def _begin(self, actor: Actor, life: Coroutine[Any, Any, None]) -> None:
-        self.stage.begin(actor, self._lived(actor, life))
-
-    async def _lived(self, actor: Actor, life: Coroutine[Any, Any, None]) -> None:
-        try:
-            await life
-        except (Killed, asyncio.CancelledError):
-            pass
-        except BaseExceptionGroup:
-            if not actor.dead:
-                raise
-        except Exception as error:
-            frames = traceback.extract_tb(error.__traceback__)
-            ours = [f for f in frames if "simulation" not in f.filename and "ledger" in f.filename]
-            where = f"{ours[-1].filename}:{ours[-1].lineno}" if ours else "?"
-            self.faults.append(
-                f"{actor.name} fell over in {where}: {type(error).__name__}: {error}"
-            )
+        self.crew.start_worker("last", self.stage.now_s + 1)
 
     def _heard(self, told: dict[str, Any]) -> None:
         error = told.get("exception")
         if error is not None and not isinstance(error, Killed | asyncio.CancelledError):
-            self.faults.append(f"{told.get('message')}: {type(error).__name__}: {error}")
+            self.crew.faults.append(f"{told.get('message')}: {type(error).__name__}: {error}")
 
     def _close(self) -> None:
         """Let go of everything that still waits."""
-        self.loop.set_exception_handler(lambda *_: None)
+        self.loop.set_exception_handler(_ignore)
         self.stage.odds = Odds()
         for task in asyncio.all_tasks(self.loop):
             task.cancel()
@@ -392,6 +249,10 @@ class World:
         self.loop.run_forever()
         self.loop.close()
         asyncio.set_event_loop(None)
+
+
+def _ignore(_loop: asyncio.AbstractEventLoop, _told: dict[str, Any]) -> None:
+    """What ends with the world is no news."""
 
 
 def play(seed: int, server: Server) -> Played:
