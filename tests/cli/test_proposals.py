@@ -38,7 +38,11 @@ def read(proposal_id: UUID) -> Proposal:
 
 def typed(place: Place, text: str) -> None:
     """What the person will type at the prompt."""
-    place.patch.setattr("click.termui.visible_prompt_func", lambda _: text)
+
+    def prompted(_: str) -> str:
+        return text
+
+    place.patch.setattr("click.termui.visible_prompt_func", prompted)
 
 
 def test_what_waits_is_listed_with_its_sum(place: Place) -> None:

@@ -236,7 +236,7 @@ async def test_instructions_come_in_the_language_of_the_client(house: House) -> 
 
 
 async def test_the_callers_trace_is_kept_with_the_operation(house: House) -> None:
-    """`traceparent` in `_meta` arrives in the ledger: what is sent later is in the caller's trace."""
+    """`traceparent` in `_meta` arrives in the ledger: what is sent is in the caller's trace."""
     trace = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-03"
     meta: Any = {"traceparent": trace}
     async with client(house, await secret_of(house), mode="legacy") as agent:
