@@ -21,7 +21,7 @@ from dispatcher.timing import Timing
 from dispatcher.tracing import OFF, Tracing
 from ledger.canonical import digest_of_bytes
 from ledger.commands import Recording, Sending, Worker
-from ledger.errors import DatabaseUnreachable
+from ledger.errors import DatabaseUnreachable, GateStop, Stop
 from ledger.model import Answer, Attempt, Operation, State
 from ledger.postgres.ledger import Ledger
 
@@ -59,8 +59,13 @@ class Dispatcher:
         self._clock = clock
         self._tracing = tracing
 
-    async def dispatch(self, operation: Operation) -> Dispatched:
+    async def dispatch(self, operation: Operation, *, judged_with: str | None = None) -> Dispatched:
         """Send a held operation once.
+
+        Args:
+            operation: As it was claimed.
+            judged_with: The credential that the decision rests on: sent with another one, the
+                same key may be unknown to the provider.
 
         Raises:
             GateStop: Nothing may leave; nothing was sent or recorded.
@@ -69,6 +74,9 @@ class Dispatcher:
                 the attempt stays without outcome, and recovery asks the provider.
         """
         kind = self._registry.get(operation.type)
+        credential = kind.credential(operation)
+        if judged_with is not None and credential != judged_with:
+            raise GateStop(operation.id, Stop.STALE_CASE)
         deadline = Deadline.after(self._timing.send_budget_s, self._clock)
         with dispatching(self._tracing, operation) as trace:
             attempt = await self._ledger.begin_attempt(
@@ -76,7 +84,7 @@ class Dispatcher:
                     operation=operation,
                     owner=self._worker.incarnation,
                     process=self._worker.name,
-                    credential=kind.credential(operation),
+                    credential=credential,
                     digest=digest_of_bytes(operation.request),
                     budget_s=self._timing.send_budget_s,
                     lease_s=self._timing.lease_s,

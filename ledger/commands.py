@@ -67,7 +67,8 @@ class Authorized:
     authorization_id: UUID
     operation_ids: tuple[UUID, ...]
     repeated: bool
-    """The same request came before; this is its authorization."""
+    """The same request came before; this is its authorization. Without operations: it is still
+    before a person, or was never approved."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,6 +121,7 @@ class Stop(StrEnum):
     REQUEST_DRIFT = "request_drift"
     ESCALATION_OPEN = "escalation_open"
     NOT_SETTLED = "not_settled"
+    LEASE_OVER = "lease_over"
     BRAKE_ON = "brake_on"
     BREAKER_OPEN = "breaker_open"
     CLOCK_WENT_BACK = "clock_went_back"

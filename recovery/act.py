@@ -138,7 +138,9 @@ class Actor:
     async def _send(self, judged: Judged) -> None:
         await self._write(_record(judged, release=False))
         try:
-            sent = await self._dispatcher.dispatch(judged.operation)
+            sent = await self._dispatcher.dispatch(
+                judged.operation, judged_with=judged.sighting.world.credential
+            )
         except GateStop as stop:
             _log.info("%s", stop)
             pause_s = 30.0 if stop.reason is Stop.TARGET_BUSY else 1.0

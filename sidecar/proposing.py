@@ -277,6 +277,8 @@ class Proposer:
             return None
         if made is None:
             return None
+        if made.repeated:  # another process took it in a moment ago; a person may have to decide
+            return _standing(await self._ledger.proposals.get(made.proposal_id), repeated=True)
         return Proposed(
             made.proposal_id,
             made.operation_ids,

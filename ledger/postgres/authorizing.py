@@ -84,7 +84,7 @@ class Authorizing(Reading):
         row = await self.pool.row("read_proposal", id=judged.known_id)
         assert row is not None  # noqa: S101  proposals are never deleted
         return Authorized(
-            row["id"], row["authorization_id"], tuple(row["operation_ids"]), repeated=True
+            row["id"], row["authorization_id"], tuple(row["operation_ids"] or ()), repeated=True
         )
 
     async def revoke(self, authorization_id: UUID, *, by: str, reason: str) -> Revocation:

@@ -3,11 +3,14 @@
 import re
 from typing import Final
 
+from ledger.errors import InvalidInput
 from ledger.postgres.switches import Brake
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
 from sidecar.http.models import Body, NoBody, NoQuery, Reason, Utc, View
 from sidecar.http.problems import Problem
+from sidecar.inquiries import Inquiries
 from sidecar.roles import Right
+from sidecar.scopes import must_stop_something
 
 SCOPE: Final = r"^(all|provider:[a-z][a-z0-9_]{0,63}|type:[a-z][a-z0-9_.]{0,127})$"
 _SCOPE: Final = re.compile(SCOPE)
@@ -59,6 +62,11 @@ async def _list(call: Call[NoQuery, NoBody]) -> Reply:
 
 async def _set(call: Call[NoQuery, BrakeBody]) -> Reply:
     scope = _scope(call)
+    in_flight = await Inquiries(call.doors.ledger).in_flight()
+    try:
+        must_stop_something(scope, [*call.doors.types.names, *(one.type for one in in_flight)])
+    except InvalidInput as error:
+        raise Problem("invalid_request", str(error), {"scope": "names nothing"}) from None
     switches = call.doors.ledger.switches
     await switches.set_brake(scope, by=call.who.actor, reason=call.body.reason)
     found: list[Brake] = [one for one in await switches.brakes() if one.scope == scope]

@@ -28,9 +28,9 @@ async def test_case_16_an_authorization_ends_between_decision_and_send(
     await world.later(MINUTE - 1 - 0.002)
     dispatch = me.dispatcher.dispatch
 
-    async def two_seconds_later(held: Operation) -> Dispatched:
+    async def two_seconds_later(held: Operation, *, judged_with: str | None) -> Dispatched:
         await world.later(2)
-        return await dispatch(held)
+        return await dispatch(held, judged_with=judged_with)
 
     monkeypatch.setattr(me.dispatcher, "dispatch", two_seconds_later)
     await me.step()

@@ -208,6 +208,15 @@ async def test_the_history_is_searched_backwards_and_read_forwards(house: House)
     assert nobody.json()["checkpoint"] is None
 
 
+async def test_a_brake_that_would_stop_nothing_is_refused(house: House) -> None:
+    """A slip of the pen must not look like safety; what there is, is named."""
+    operator = await house.as_(Role.OPERATOR, "ops")
+    answer = await operator.put("/v1/brakes/type:stripe.refnd", json={"reason": "wrong list"})
+    assert answer.json()["code"] == "invalid_request"
+    assert "type:stripe.refund" in answer.json()["detail"]
+    assert (await operator.get("/v1/brakes")).json()["brakes"] == []
+
+
 async def test_a_brake_holds_what_the_policy_would_let_go(house: House) -> None:
     """It is taken in, not sent, and goes on when the brake is released."""
     operator, agent = await house.as_(Role.OPERATOR, "ops"), await house.as_(Role.AGENT)

@@ -54,6 +54,7 @@ REASONS: Final = (
         Stop.NOT_SETTLED,
         "UPDATE operations SET settled_at = ledger_now() + interval '1 minute' WHERE id = %s",
     ),
+    Reason(Stop.LEASE_OVER, "UPDATE operations SET lease_until = ledger_now() WHERE id = %s"),
     Reason(Stop.TARGET_BUSY, "UPDATE operations SET escalated = true WHERE id <> %s"),
     Reason(
         Stop.BRAKE_ON,
@@ -185,7 +186,7 @@ async def test_a_breaker_holds_its_credential_for_a_while(
     ledger: Ledger, doubtful: Operation, me: Worker, change: str
 ) -> None:
     """Another credential, or a breaker whose time is over, holds nothing."""
-    await query(ledger, REASONS[12].statement, doubtful.id)
+    await query(ledger, REASONS[13].statement, doubtful.id)
     assert await stop_of(ledger, doubtful, me) is Stop.BREAKER_OPEN
     await query(ledger, f"UPDATE breakers SET {change}")  # noqa: S608  ours
     await ledger.begin_attempt(sending(doubtful, me))

@@ -68,7 +68,7 @@ async def test_a_late_answer_moves_no_state(ledger: Ledger) -> None:
     """It is kept on its attempt, raises the case version, and tells its sender."""
     [operation] = await authorized(ledger)
     me = worker()
-    [held] = await ledger.claim(me, share=10, lease_s=-1)
+    [held] = await ledger.claim(me, share=10, lease_s=90)
     await ledger.begin_attempt(sending(held, me))
     await ledger.pool.rows("release", ids=[held.id], fences=[held.fence], check_s=-1)
     [taken] = await ledger.claim(worker("other"), share=10, lease_s=90)

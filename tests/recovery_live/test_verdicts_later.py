@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ledger.errors import GateStop, Stop
-from ledger.model import Money, Operation, State
+from ledger.model import Liveness, Money, Operation, State
 from recovery.verdicts import Verdict
 from tests.support.asking import asked, refused
 from tests.support.fake_provider import ANSWER_LOST, LATE, NEVER_ARRIVED, Plan
@@ -47,6 +47,33 @@ async def test_send_again_that_is_lost_again_is_asked_about_again(world: FakeWor
     await world.live(SETTLED + HOUR, me)
     assert await world.reasons(operation) == ("NO_PROOF",)
     assert (await world.question(operation)).id != first.id
+
+
+async def test_revoking_the_batch_ends_what_was_renewed_for_one_of_it(world: FakeWorld) -> None:
+    """It is told among those that had left, and nothing of it is sent again."""
+    operation, me = await asked(world, "fake.keyed", resend_s=SETTLED)
+    world.provider.plan("ch_1", NEVER_ARRIVED)
+    await me.answer(await world.question(operation), Verdict.SEND_AGAIN)
+    told = await world.ledger.revoke(operation.authorization.id, by="person:i", reason="stop")
+    assert told.had_left == (operation.id,)
+    await world.live(SETTLED + 600, me)
+    assert await world.reasons(operation) == ("AUTH_REVOKED_INDETERMINATE",)
+    assert len(world.provider.requests) == 2
+
+
+async def test_revoking_what_was_renewed_leaves_the_rest_of_the_batch(world: FakeWorld) -> None:
+    """The narrower authorization covers one operation alone."""
+    world.provider.plan("ch_1", NEVER_ARRIVED, NEVER_ARRIVED)
+    items = [{"object": name, "amount_minor": 3000} for name in ("ch_1", "ch_2")]
+    world.provider.plan("ch_2", Plan(liveness=Liveness.PENDING))
+    first, second = await world.authorize("fake.keyed", *items, resend_s=SETTLED)
+    me = await world.worker()
+    await world.live(SETTLED + 1, me)
+    await me.answer(await world.question(first), Verdict.SEND_AGAIN)
+    renewed = (await world.read(first)).authorization.id
+    told = await world.ledger.revoke(renewed, by="person:i", reason="stop")
+    assert told.had_left == (first.id,)
+    assert (await world.read(second)).authorization.revoked_at is None
 
 
 @pytest.mark.parametrize(

@@ -130,7 +130,7 @@ def _of_operation(played: Played, operation: dict[str, Any]) -> Iterator[Violati
         len(live) > 1
         and can.looks_up
         and not operation["escalated"]
-        and ("DUPLICATE_EFFECT" not in operation["acknowledged"])
+        and (not {"DUPLICATE_EFFECT", "EFFECT_MISMATCH"} & set(operation["acknowledged"]))
     ):
         yield Violation(Wrong.RECORD, f"{name}: nobody is told of {_told(live)}")
 

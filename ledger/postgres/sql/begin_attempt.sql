@@ -34,6 +34,8 @@ WITH t AS MATERIALIZED (
              THEN 'request_drift'
         WHEN o.escalated THEN 'escalation_open'
         WHEN o.in_doubt AND o.settled_at > clock.at THEN 'not_settled'
+        -- Whoever stood still since it judged judges anew: window, credential and world are older.
+        WHEN o.lease_until <= clock.at THEN 'lease_over'
         WHEN is_target_busy(o.target, o.id)
           OR row_number() OVER (PARTITION BY o.target ORDER BY t.i) > 1 THEN 'target_busy'
         ELSE stopped_by(o.provider, o.type, o.account, t.credential) END AS stop

@@ -1,14 +1,22 @@
--- End an authorization for first sends and resends alike, and say what had already left.
+-- End an authorization for first sends and resends alike, and say what had already left. Whoever
+-- ends a batch's own authorization also ends what was renewed since for one of its operations.
 -- Parameters: authorization_id, by, reason, payload.
 WITH locked AS MATERIALIZED (
-    SELECT * FROM operations WHERE authorization_id = %(authorization_id)s::uuid
+    SELECT * FROM operations
+     WHERE authorization_id = %(authorization_id)s::uuid
+        OR proposal_id = (SELECT a.proposal_id FROM authorizations a
+                           WHERE a.id = %(authorization_id)s::uuid AND NOT EXISTS (
+                                 SELECT FROM authorizations earlier
+                                  WHERE earlier.proposal_id = a.proposal_id AND earlier.id < a.id))
      ORDER BY id FOR UPDATE
 ), clock AS MATERIALIZED (
     SELECT count(*) AS locks, ledger_now() AS at FROM locked
 ), ended AS (
     UPDATE authorizations SET revoked_at = clock.at, revoked_by = %(by)s::text,
                               revoked_reason = %(reason)s::text
-      FROM clock WHERE id = %(authorization_id)s::uuid AND revoked_at IS NULL
+      FROM clock WHERE (id = %(authorization_id)s::uuid
+                        OR id IN (SELECT l.authorization_id FROM locked l))
+       AND revoked_at IS NULL
 ), salted AS MATERIALIZED (
     SELECT l.*, clock.at, gen_random_uuid() AS event_id, uuid_send(gen_random_uuid()) AS salt
       FROM clock CROSS JOIN locked l
