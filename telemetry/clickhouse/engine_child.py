@@ -5,7 +5,7 @@ Serves HTTP until its standard input ends, which also happens when its parent is
 
 Importing the package would start an engine of its own, so its extension module is loaded by path.
 The query that listens is documented nowhere; it was found to work with chdb-core 26.9.0:
-https://pypi.org/project/chdb-core/26.9.0/
+the wheel `chdb-core` 26.9.0
 """
 
 import importlib.util
