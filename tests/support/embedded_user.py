@@ -5,6 +5,7 @@ Arguments: the state folder, and optionally a folder of programs. It prints one 
 
 import json
 import os
+import signal
 import sys
 from pathlib import Path
 
@@ -13,6 +14,8 @@ from ledger.postgres.embedded import acquire
 
 def main(home: str, binaries: str = "") -> None:
     """Acquire, tell, wait, leave."""
+    # Whoever was started in the background inherits that SIGINT is ignored.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     with acquire(Path(home), binaries=Path(binaries) if binaries else None) as engine:
         pid_file = engine.server.data / "postmaster.pid"
         told = {
