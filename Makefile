@@ -16,7 +16,7 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3 python3.12 python3.13 py
 	$(name) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && \
 	echo $(name))))
 
-.PHONY: help setup run demo test check lint lock clean table crash races cases bad-input guards \
+.PHONY: simulate help setup run demo test check lint lock clean table crash races cases bad-input guards \
 	pg15 audit-tamper sandbox story replan decisions runs fuzz roles soak frameworks \
 	telemetry-kill schemas secrets same-decisions compose-check
 
@@ -76,6 +76,10 @@ cases: $(READY) ## Proof: faults that others reported, played here
 
 bad-input: $(READY) ## Proof: what bad input gets
 	@$(BIN)/python tests/tables/run.py bad-input
+
+simulate: $(READY) ## Proof: seeded worlds, judged by true effects (SEEDS=200, SEED=7 for one)
+	@$(BIN)/python tests/simulation/run.py $(if $(SEED),--seed $(SEED)) \
+		$(if $(SEEDS),--seeds $(SEEDS))
 
 guards: $(READY) ## Proof: each guard is needed, since without it a test fails
 	@$(BIN)/python tests/guards/run.py

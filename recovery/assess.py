@@ -5,7 +5,7 @@ be ours is foreign, a precondition that is gone counts even if it was so when a 
 and what can't be proven to lie inside the key's window lies outside.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 
 from dispatcher.provider import Look
@@ -24,6 +24,8 @@ def assess(operation: Operation, look: Look, world: World, now: datetime) -> Cas
     attempts = doubt.attempt_class(operation, world)
     settles_at = doubt.settles_at(operation, world)
     busy_until = doubt.busy_until(operation, world)
+    # "Absent" tells of the moment when the look-up began, not of its end.
+    looked_at = now - timedelta(seconds=world.look_age_s)
     return Case(
         current=world.current,
         record=operation.state,
@@ -33,8 +35,8 @@ def assess(operation: Operation, look: Look, world: World, now: datetime) -> Cas
         foreign=sight.foreign(operation, look, world),
         kind=world.capabilities.kind,
         window=doubt.window(operation, world, now),
-        settled=settles_at is None or now > settles_at,
-        in_use_recent=busy_until is not None and now <= busy_until,
+        settled=settles_at is None or looked_at > settles_at,
+        in_use_recent=busy_until is not None and looked_at <= busy_until,
         authorization=_permission(operation, attempts, now),
         precondition=look.gone[0] if look.gone else None,
         remainder_too_small=_remainder_too_small(operation, look),

@@ -117,6 +117,8 @@ class World:
     own_operations: frozenset[UUID] = frozenset()
     """Other operations of this ledger on the target."""
     current: bool = True
+    look_age_s: float = 0.0
+    """How long ago the look-up began: it can't show what arrived at the provider since."""
     process_skew_s: float = 0.0
     """This process's clock minus the database's, which a look-up's skew is relative to."""
     waiting: tuple[str, datetime] | None = None

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
+from dispatcher.deadline import SystemClock
 from dispatcher.provider import Look, OperationType, Trouble
 from dispatcher.timing import Timing
 from ledger.errors import StaleFence
@@ -52,6 +53,8 @@ async def observe(
     Raises:
         StaleFence: The operation is gone from under this worker.
     """
+    boot = SystemClock()
+    wall_began_s, boot_began_s = wall_s(), boot.boot_s()
     look = await _look(operation, kind, limits)
     credential = kind.credential(operation)
     row = await ledger.pool.row(
@@ -76,6 +79,8 @@ async def observe(
         drift=kind.drift(operation),
         own_references=frozenset(row["own_references"]),
         own_operations=frozenset(row["own_operations"]),
+        # Two clocks, the longer counts: one may be set, the other may not run through suspend.
+        look_age_s=max(wall_s() - wall_began_s, boot.boot_s() - boot_began_s),
         process_skew_s=wall_s() - at.timestamp(),
         waiting=None if row["waiting_for"] is None else (row["waiting_for"], row["waiting_since"]),
         unseen_since=row["unseen_since"],

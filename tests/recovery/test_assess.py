@@ -7,6 +7,7 @@ import pytest
 
 from dispatcher.provider import Capabilities, Look, Trouble
 from ledger.model import Answer, Attempt, Liveness, Marker, Money, Outcome, State
+from recovery import doubt
 from recovery.assess import World, assess
 from recovery.case import Action, AttemptClass, Case, Held, Permission, Seen, Window
 from recovery.decide import decide
@@ -435,3 +436,13 @@ def test_the_case_is_stored_as_json() -> None:
     assert stored["attempts"] == "ambiguous"
     assert stored["held"] is None
     assert stored["settled"] is True
+
+
+def test_a_look_that_began_too_early_does_not_show_what_has_settled_since() -> None:
+    """Settled is judged at the moment when the look-up began."""
+    lost = attempt(1, 0, LOST)
+    ended = doubt.settles_at(operation(lost), world())
+    assert ended is not None
+    now = (ended - at(0)).total_seconds() + 10
+    assert case_of(lost, now=now).settled
+    assert not case_of(lost, where=world(look_age_s=11.0), now=now).settled

@@ -25,6 +25,8 @@ class Crew:
     line: Line
     host: Host
     draw: Random
+    slowness: float = 1.0
+    """By how much longer the dead stay away."""
     faults: list[str] = field(default_factory=list[str])
     """Processes that fell over by themselves."""
     stormy: bool = True
@@ -112,7 +114,7 @@ class Crew:
 
     def _restart(self, actor: Actor, identity: str) -> None:
         self.gone(actor)
-        away_s = 10 ** self.draw.uniform(0, 4) if self.stormy else 1.0
+        away_s = 10 ** self.draw.uniform(0, 4) * self.slowness if self.stormy else 1.0
         self.start_worker(identity, self.stage.now_s + away_s)
 
     async def _rest(self, actor: Actor) -> None:

@@ -19,10 +19,10 @@ from tests.simulation.actor import Fate
 from tests.simulation.adapter import KINDS
 from tests.simulation.line import ledger_on
 from tests.simulation.people import Hand
-from tests.simulation.sendings import unsafe
+from tests.simulation.played import Played
+from tests.simulation.sendings import LEAPT, unsafe
 from tests.simulation.stage import EPOCH
 from tests.simulation.truth import Deed
-from tests.simulation.world import Played
 
 
 class Wrong(StrEnum):
@@ -62,6 +62,8 @@ class Verdict:
     ends: Counter[str] = field(default_factory=Counter[str])
     fates: Counter[Fate] = field(default_factory=Counter[Fate])
     steps: int = 0
+    leaps: int = 0
+    """Sendings before an earlier attempt had settled, since the database's clock leapt ahead."""
 
 
 def judge(played: Played) -> Verdict:
@@ -84,14 +86,18 @@ def judge(played: Played) -> Verdict:
         found += _of_operation(played, operation)
         verdict.ends[_end(operation)] += 1
     found += _of_intents(played, operations)
-    found += [Violation(Wrong.UNSAFE, told) for told in unsafe(played, operations, questions)]
+    for told in unsafe(played, operations, questions):
+        if LEAPT in told:
+            verdict.leaps += 1
+        else:
+            found.append(Violation(Wrong.UNSAFE, told))
     found += _of_liveness(operations, questions)
     found += _of_promises(played, operations)
     found += _of_history(played)
     if played.provider.facts.lies:
         # A provider that breaks its promises can make effects that nobody could prevent.
-        told = {reason for question in questions for reason in question["reasons"]}
-        found = [one for one in found if not _due_to_lies(one, told)]
+        reasons = {reason for question in questions for reason in question["reasons"]}
+        found = [one for one in found if not _due_to_lies(one, reasons)]
     verdict.violations = found
     _count_questions(played, operations, questions, verdict)
     return verdict
@@ -130,7 +136,9 @@ def _of_operation(played: Played, operation: dict[str, Any]) -> Iterator[Violati
         len(live) > 1
         and can.looks_up
         and not operation["escalated"]
-        and (not {"DUPLICATE_EFFECT", "EFFECT_MISMATCH"} & set(operation["acknowledged"]))
+        and not {"DUPLICATE_EFFECT", "EFFECT_MISMATCH"} & set(operation["acknowledged"])
+        # What is shown later than promised is found by a later look.
+        and not (played.provider.facts.lies and operation["next_check_at"] is not None)
     ):
         yield Violation(Wrong.RECORD, f"{name}: nobody is told of {_told(live)}")
 

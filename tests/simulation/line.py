@@ -18,7 +18,7 @@ from psycopg.rows import DictRow
 from ledger.postgres.connect import Connection, Database
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.statements import sql
-from tests.simulation.actor import WHO, Actor, Fate, Killed
+from tests.simulation.actor import WHO, Fate, Killed
 from tests.simulation.stage import Stage
 
 
@@ -216,6 +216,3 @@ def ledger_on(line: Line) -> Ledger:
     pool: Any = ledger.pool
     pool._pool = _Lender(line)  # its own would open connections
     return ledger
-
-
-__all__ = ["Actor", "Line", "ledger_on"]

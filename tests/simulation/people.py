@@ -12,7 +12,7 @@ from ledger.errors import OutliveError
 from ledger.model import Liveness, Operation
 from ledger.proposals import Approval, RepeatsUnanswered
 from recovery.verdicts import AnswerGiven, Verdict
-from tests.simulation.adapter import KINDS
+from tests.simulation.adapter import KINDS, AdapterFault
 from tests.simulation.process import Process
 from tests.simulation.provider import Provider
 from tests.simulation.stage import Stage
@@ -121,7 +121,7 @@ class Desk:
             self._note(operation.id, given.verdict)
             try:
                 await self.process.verdicts.resolve(question, given)
-            except OutliveError as error:
+            except (OutliveError, AdapterFault) as error:
                 self.stage.tell(f"    {self.name} answers in vain: {error}")
 
     def _note(self, operation_id: UUID, verdict: Verdict) -> None:

@@ -8,8 +8,9 @@ from rich.console import Console
 from rich.table import Table
 
 from recovery.decide import TABLE
+from tests.simulation.actor import Fate
 from tests.simulation.judge import Verdict, Violation, Wrong
-from tests.simulation.world import Played
+from tests.simulation.played import Played
 
 NEVER: Final = frozenset({1})
 """Rows that a running worker does not reach: who lost the fence is stopped by the statement."""
@@ -24,6 +25,7 @@ class Sum:
     sendings: int = 0
     deeds: int = 0
     steps: int = 0
+    leaps: int = 0
     rows: Counter[int] = field(default_factory=Counter[int])
     questions: Counter[str] = field(default_factory=Counter[str])
     needless: Counter[str] = field(default_factory=Counter[str])
@@ -38,11 +40,12 @@ class Sum:
         self.sendings += verdict.sendings
         self.deeds += verdict.deeds
         self.steps += verdict.steps
+        self.leaps += verdict.leaps
         self.rows += verdict.rows
         self.questions += verdict.questions
         self.needless += verdict.needless
         self.ends += verdict.ends
-        self.fates.update({fate.value: count for fate, count in verdict.fates.items()})
+        self.fates.update({f.value: n for f, n in verdict.fates.items() if f is not Fate.GO})
         self.violations += [(verdict.seed, one) for one in verdict.violations]
 
     @property
@@ -61,6 +64,7 @@ class Sum:
             "operations": self.operations,
             "sendings": self.sendings,
             "effects": self.deeds,
+            "sent_early_by_a_leaping_clock": self.leaps,
             "ends": dict(self.ends),
             "faults": dict(self.fates),
             "questions": dict(self.questions.most_common()),
@@ -85,7 +89,15 @@ def print_tables(total: Sum, seconds: float, console: Console) -> None:
     console.print(coverage)
     told = total.as_json(seconds)
     figures = Table(title="Simulation", show_header=False)
-    for name in ("worlds", "worlds_per_second", "steps", "operations", "sendings", "effects"):
+    for name in (
+        "worlds",
+        "worlds_per_second",
+        "steps",
+        "operations",
+        "sendings",
+        "effects",
+        "sent_early_by_a_leaping_clock",
+    ):
         figures.add_row(name.replace("_", " "), f"{told[name]:,}" if told[name] else "0")
     for name in ("ends", "faults", "questions", "needless_questions"):
         words = ", ".join(f"{key} {count:,}" for key, count in told[name].items()) or "none"

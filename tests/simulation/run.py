@@ -18,11 +18,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # run as a file, from anywhere
 
 from tests.simulation.judge import Verdict, judge
+from tests.simulation.played import Played
 from tests.simulation.report import Sum, print_tables, story
 from tests.simulation.server import Server, new_server
-from tests.simulation.world import Played, play
+from tests.simulation.world import play
 
 STORIES_MOST = 3
+WORLDS = 200
 
 
 Heard = Callable[[Played, Verdict], None]
@@ -45,7 +47,7 @@ def simulate(seeds: Iterable[int], server: Server, *, within_s: float, heard: He
 def main() -> int:
     """Run; 1 on a violation."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seeds", type=int, default=200, help="how many worlds")
+    parser.add_argument("--seeds", type=int, help="how many worlds (200)")
     parser.add_argument(
         "--seed", type=int, help="the first seed; alone: that world, with its story"
     )
@@ -53,9 +55,9 @@ def main() -> int:
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     given = parser.parse_args()
     logging.disable(logging.CRITICAL)  # what the code logs under faults is no news here
-    alone = given.seed is not None and "--seeds" not in " ".join(sys.argv)
+    alone = given.seed is not None and given.seeds is None
     first = given.seed if given.seed is not None else 1
-    seeds = range(first, first + (1 if alone else given.seeds))
+    seeds = range(first, first + (1 if alone else given.seeds or WORLDS))
     errors, out = Console(stderr=True), Console()
     began = time.monotonic()
     columns = (

@@ -12,12 +12,14 @@ from uuid import UUID
 from dispatcher.provider import Kind
 from tests.simulation.adapter import KINDS
 from tests.simulation.people import Hand
+from tests.simulation.played import Played
 from tests.simulation.process import TIMING
 from tests.simulation.stage import EPOCH
 from tests.simulation.truth import Left
-from tests.simulation.world import Played
 
 BUDGET_S: Final = TIMING.send_budget_s + 0.1
+LEAPT: Final = "had not settled, but the database's clock had leapt ahead"
+"""A known gap: counted, and no violation where key or target state make the repetition harmless."""
 _IN_DOUBT: Final = frozenset({None, "ambiguous", "accepted"})
 _ROUNDED_S: Final = 0.001
 """The database keeps microseconds, and no more."""
@@ -76,7 +78,7 @@ def _against(
         yield from _unauthorized(played, grant, at_s, in_doubt=in_doubt, true_clock=true_clock)
     doubtful = [one for one in before if _doubtful(one, at_s, attempts)]
     if doubtful:
-        yield from _after_doubt(operation, doubtful, left, hands)
+        yield from _after_doubt(operation, doubtful, left, hands, played.off_spans)
 
 
 def _unauthorized(
@@ -91,13 +93,20 @@ def _unauthorized(
 
 
 def _after_doubt(
-    operation: dict[str, Any], doubtful: list[Left], left: Left, hands: set[Hand]
+    operation: dict[str, Any],
+    doubtful: list[Left],
+    left: Left,
+    hands: set[Hand],
+    off_spans: list[tuple[float, float]],
 ) -> Iterator[str]:
     can = KINDS[operation["type"].removeprefix("sim.")]
     settle_s = TIMING.tcp_user_timeout_s + can.processing_margin_s + can.look_up_lag_s
     last_s = max(one.at_s for one in doubtful)
     if left.at_s < last_s + settle_s:
-        yield f"attempt {doubtful[-1].number} had not settled"
+        # Settling is judged by the database's clock alone, and that may have leapt ahead.
+        leapt = any(last_s - BUDGET_S <= t <= left.at_s for span in off_spans for t in span)
+        why = LEAPT if leapt and can.kind is not Kind.NO_PROOF else "had not settled"
+        yield f"attempt {doubtful[-1].number} {why}"
     if Hand.SENT_AGAIN in hands:
         return  # a person was told the key's age
     if can.kind is Kind.NO_PROOF:

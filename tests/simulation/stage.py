@@ -111,7 +111,7 @@ class Stage:
         finally:
             WHO.reset(token)
 
-    async def turn(self, what: str, *, sparing: bool = False) -> Fate:
+    async def turn(self, what: str) -> Fate:
         """Wait for one's turn; what befalls the caller, unless that is to wait longer or to die.
 
         Raises:
@@ -124,10 +124,7 @@ class Stage:
             raise Killed(actor.name)
         turn = _Turn(actor, what, self.loop.create_future())
         self._waiting.append(turn)
-        fate = await turn.granted
-        if fate is not Fate.GO and sparing:
-            return Fate.GO
-        return fate
+        return await turn.granted
 
     def kill(self, actor: Actor, where: str) -> None:
         """End a process at once; nothing of it writes or sends any more."""
@@ -135,7 +132,8 @@ class Stage:
             return
         actor.dead = True
         self.tell(f"✗ {actor.name} dies ({where})")
-        mine, self._waiting = _split(self._waiting, actor)
+        mine = [turn for turn in self._waiting if turn.actor is actor]
+        self._waiting = [turn for turn in self._waiting if turn.actor is not actor]
         for turn in mine:
             if not turn.granted.done():
                 turn.granted.set_exception(Killed(actor.name))
@@ -231,8 +229,7 @@ class Stage:
         moments = [] if timer_s is None else [before_s + timer_s]
         if self._agenda:
             moments.append(self._agenda[0][0])
-        somebody = self._due_from_s < float("inf")
-        due_s = self.next_due_s() if somebody else None
+        due_s = self.next_due_s() if self._due_from_s < float("inf") else None
         if due_s is not None:
             due_s = max(due_s + TICK_S, self._due_from_s, before_s)
             moments.append(due_s)
@@ -251,8 +248,3 @@ class Stage:
 def _resolve(future: asyncio.Future[None]) -> None:
     if not future.done():
         future.set_result(None)
-
-
-def _split(turns: list[_Turn], actor: Actor) -> tuple[list[_Turn], list[_Turn]]:
-    mine = [turn for turn in turns if turn.actor is actor]
-    return mine, [turn for turn in turns if turn.actor is not actor]

@@ -25,18 +25,19 @@ class Weather:
     errands: list[Errand]
     draw: Random
     storm_s: float
+    slowness: float
     off_spans: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     """From when until when the database's clock was off."""
     _from_s: float = 0.0
 
     def plan(self) -> None:
         """Plan what will go wrong, and when it is well again."""
-        draw, stage = self.draw, self.stage
+        draw, stage, slow = self.draw, self.stage, self.slowness
         for _ in range(draw.choice([0, 0, 1, 2])):
             from_s = draw.uniform(0, self.storm_s)
             trouble = draw.choice([Trouble.UNREACHABLE, Trouble.UNAUTHORIZED])
             stage.at(from_s, partial(self._trouble, trouble))
-            stage.at(from_s + 10 ** draw.uniform(1, 4.5), lambda: self._trouble(None))
+            stage.at(from_s + 10 ** draw.uniform(1, 4.5) * slow, lambda: self._trouble(None))
         if draw.random() < 0.2:
             stage.at(draw.uniform(0, self.storm_s), self._roll_credential)
         if draw.random() < 0.2:
@@ -51,7 +52,7 @@ class Weather:
         if draw.random() < 0.1:
             from_s = draw.uniform(0, self.storm_s)
             stage.at(from_s, lambda: self._drift("another release"))
-            stage.at(from_s + 10 ** draw.uniform(2, 4.5), lambda: self._drift(None))
+            stage.at(from_s + 10 ** draw.uniform(2, 4.5) * slow, lambda: self._drift(None))
         if draw.random() < 0.15:
             self._plan_standby(draw.uniform(0, self.storm_s))
 

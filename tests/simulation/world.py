@@ -16,33 +16,20 @@ from tests.simulation.crew import Crew
 from tests.simulation.line import Line
 from tests.simulation.loop import VirtualLoop
 from tests.simulation.people import Deeds, Desk
+from tests.simulation.played import Played
 from tests.simulation.process import POLICY, Host
 from tests.simulation.provider import Provider
 from tests.simulation.server import Server
-from tests.simulation.stage import EPOCH, Stage, Stuck
+from tests.simulation.stage import EPOCH, Stage
 from tests.simulation.truth import CALM, DAY_S, HOUR_S, LIES, Facts
 from tests.simulation.weather import Weather
 
 QUIET_S: Final = 16 * DAY_S
 """After the storm nothing goes wrong any more for so long: the longest wait is 14 days."""
+SLOW: Final = 0.3
+"""How many worlds have outages of days."""
 QUIET_LEAST_S: Final = 3 * HOUR_S
 """The first comparison of a closed record with the provider comes after an hour."""
-
-
-@dataclass(slots=True)
-class Played:
-    """A world that has ended, for the judges."""
-
-    seed: int
-    stage: Stage
-    line: Line
-    provider: Provider
-    deeds: Deeds
-    errands: list[Errand]
-    told: list[Acknowledged]
-    faults: list[str]
-    storm_s: float
-    off_spans: list[tuple[float, float]]
 
 
 @dataclass(slots=True)
@@ -62,6 +49,8 @@ class World:
     told: list[Acknowledged] = field(default_factory=list[Acknowledged])
     crew: Crew = field(init=False)
     careless: float = 0.0
+    slowness: float = 1.0
+    storm_s: float = 0.0
     weather: Weather = field(init=False)
 
     def __post_init__(self) -> None:
@@ -74,7 +63,10 @@ class World:
         policy = PolicyFile(None)
         policy.policy = POLICY
         self.host = Host(self.stage, self.line, self.provider, policy)
-        self.crew = Crew(self.stage, self.line, self.host, self.draw)
+        # In some worlds whatever is out of order stays so for days: keys are forgotten meanwhile.
+        weeks = Random(f"{self.seed}/weeks").random() < SLOW  # noqa: S311
+        self.slowness = 15.0 if weeks else 1.0
+        self.crew = Crew(self.stage, self.line, self.host, self.draw, self.slowness)
 
     def play(self) -> Played:
         """To the end; the same seed plays the same."""
@@ -113,11 +105,9 @@ class World:
             self.errands,
             self.told,
             self.crew.faults,
-            self._storm_s,
+            self.storm_s,
             self.weather.off_spans,
         )
-
-    _storm_s: float = 0.0
 
     async def _run(self) -> None:
         draw = self.draw
@@ -125,22 +115,22 @@ class World:
         self.stage.odds = Odds(dies=0.004 * wild, loses=0.003 * wild, stalls=0.004 * wild)
         self.careless = draw.choice([0.0, 0.1, 0.4])
         self.provider.blips = draw.choice([0.0, 0.0, 0.1, 0.3])
-        self._storm_s = 10 ** draw.uniform(3.3, 5.4)
+        self.storm_s = 10 ** draw.uniform(3.3, 5.4)
         if self.provider.facts.lies:
             self.provider.luck |= LIES
         self._draw_errands()
         for n in range(draw.choice([1, 2, 2, 3])):
             self.crew.start_worker(f"w{n}", at_s=draw.uniform(0, 5))
         self.weather = Weather(
-            self.stage, self.line, self.provider, self.errands, draw, self._storm_s
+            self.stage, self.line, self.provider, self.errands, draw, self.storm_s, self.slowness
         )
         self.weather.plan()
         for n in range(draw.choice([1, 1, 2])):
             self._plan_desk(f"person:p{n}")
-        await self.stage.until(self._storm_s)
+        await self.stage.until(self.storm_s)
         await self._calm()
-        await self.stage.until(self._storm_s + QUIET_LEAST_S)
-        while self.stage.now_s < self._storm_s + QUIET_S and self._something_open():
+        await self.stage.until(self.storm_s + QUIET_LEAST_S)
+        while self.stage.now_s < self.storm_s + QUIET_S and self._something_open():
             await self.stage.until(self.stage.now_s + HOUR_S)
         if draw.random() < 0.1 and not self._asked():
             await self.stage.until(self.stage.now_s + 40 * DAY_S)
@@ -165,7 +155,7 @@ class World:
                 if amount is not None and draw.random() < 0.3:
                     self.provider.room[on] = int(amount * draw.choice([1.0, 1.4, 2.0]))
             self.errands.append(errand)
-            begin_s = draw.uniform(0, min(self._storm_s / 2, HOUR_S))
+            begin_s = draw.uniform(0, min(self.storm_s / 2, HOUR_S))
             self._plan_agent(errand, Plan.FIRST, begin_s)
             for _ in range(draw.choice([0, 0, 1, 2])):
                 later_s = begin_s + 10 ** draw.uniform(0, 4.5)
@@ -208,7 +198,7 @@ class World:
                     await process.passes.beat()
                     await desk.sit()
                     if self.draw.random() < 0.04:
-                        await desk.brake(10 ** self.draw.uniform(1, 4))
+                        await desk.brake(10 ** self.draw.uniform(1, 4) * self.slowness)
                 except WorkerFenced:
                     raise
                 except OutliveError as error:
@@ -258,6 +248,3 @@ def _ignore(_loop: asyncio.AbstractEventLoop, _told: dict[str, Any]) -> None:
 def play(seed: int, server: Server) -> Played:
     """Play one world."""
     return World(seed, server).play()
-
-
-__all__ = ["Played", "Stuck", "World", "play"]
