@@ -66,7 +66,7 @@ table: $(READY) ## Proof: the whole decision space, row by row
 	@$(BIN)/python tests/recovery/print_table.py
 
 crash: $(READY) ## Proof: the full kill matrix, with real processes
-	@$(BIN)/python tests/crash/run.py
+	@$(BIN)/python tests/crash/run.py --all
 
 races: $(READY) ## Proof: claims, fences, revocation and expiry against each other
 	@$(BIN)/python tests/tables/run.py races
