@@ -43,7 +43,7 @@ def python() -> str:
     """An interpreter that users other than root can run."""
     found = python_for(NOBODY)
     if found is None:
-        pytest.skip("no interpreter of this version outside root's home")
+        pytest.skip("another account reaches no interpreter of this version, or not our packages")
     return found
 
 
@@ -91,6 +91,7 @@ def test_it_runs_in_a_closed_folder_without_opening_it(home: Path) -> None:
 
 
 @as_root
+@pytest.mark.usefixtures("python")
 def test_root_hands_the_engine_to_nobody(home: Path) -> None:
     """PostgreSQL refuses root; only the folder of its own changes hands."""
     with acquire(home, binaries=binaries_under_test(), settings=FAST):

@@ -18,6 +18,11 @@ from tests.support.postgres import binaries_under_test
 ROOT: Final = Path(__file__).parents[2]
 PACKAGES: Final = Path(psycopg.__file__).parents[1]
 SCRIPT: Final = ROOT / "tests" / "support" / "embedded_user.py"
+ENVIRONMENT: Final = {
+    "PATH": os.defpath,
+    "PYTHONPATH": os.pathsep.join([str(ROOT), str(PACKAGES)]),
+    "PYTHONDONTWRITEBYTECODE": "1",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +53,7 @@ def start_user(
         user=uid,
         group=uid,
         extra_groups=None if uid is None else [],
-        env={
-            "PATH": os.defpath,
-            "PYTHONPATH": os.pathsep.join([str(ROOT), str(PACKAGES)]),
-            "PYTHONDONTWRITEBYTECODE": "1",
-        },
+        env=ENVIRONMENT,
         start_new_session=True,
     )
 
@@ -86,11 +87,22 @@ def stranger(*, uid: int | None = None) -> Generator[subprocess.Popen[bytes]]:
 
 
 def python_for(uid: int) -> str | None:
-    """Find an interpreter of our version that this user can run; ours may be in root's home."""
+    """Find an interpreter of our version with which this user can import what it needs.
+
+    Ours may be in root's home, and so may the packages and the checkout.
+    """
     version = f"python{sys.version_info.major}.{sys.version_info.minor}"
     for python in (sys.executable, f"/usr/bin/{version}"):
         with contextlib.suppress(OSError):
-            if not subprocess.call([python, "-c", ""], user=uid, group=uid, extra_groups=[]):
+            missing = subprocess.call(
+                [python, "-c", "import psycopg, ledger.postgres.embedded"],
+                user=uid,
+                group=uid,
+                extra_groups=[],
+                env=ENVIRONMENT,
+                stderr=subprocess.DEVNULL,
+            )
+            if not missing:
                 return python
     return None
 
