@@ -22,7 +22,7 @@ from ledger.errors import DatabaseUnreachable, OutliveError, WorkerFenced
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.search import Search
 from recovery.passes import Passes
-from sidecar.desk import Desk
+from sidecar.access.tokens import Tokens
 from sidecar.http.app import application
 from sidecar.http.doors import Doors
 from sidecar.http.limits import Buckets
@@ -30,13 +30,13 @@ from sidecar.http.measures import Measures
 from sidecar.mcp.door import PATH as MCP_PATH
 from sidecar.mcp.door import McpDoor
 from sidecar.notify.slack_actions import SlackActions
-from sidecar.policy_file import PolicyFile
-from sidecar.proposing import Proposer
-from sidecar.sending import Sender
+from sidecar.proposals.desk import Desk
+from sidecar.proposals.policy_file import PolicyFile
+from sidecar.proposals.proposing import Proposer
+from sidecar.proposals.sending import Sender
+from sidecar.proposals.suspending import Hands, Suspending
+from sidecar.proposals.waiting import Waits
 from sidecar.settings import Settings
-from sidecar.suspending import Hands, Suspending
-from sidecar.tokens import Tokens
-from sidecar.waiting import Waits
 from sidecar.wiring import System
 
 _IN_FLIGHT_MOST_S: Final = 45

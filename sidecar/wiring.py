@@ -27,9 +27,9 @@ from recovery.passes import Passes
 from recovery.recover import Recovery
 from recovery.verdicts import Verdicts
 from sidecar.reachable import answers
-from sidecar.readings import ReadBudget
 from sidecar.registry import Types
 from sidecar.settings import BadSettings, Settings, Shortened, shortened
+from sidecar.worker.readings import ReadBudget
 from telemetry.settings import load_telemetry
 from telemetry.watch import Watch, open_watch
 

@@ -9,11 +9,11 @@ from ledger.postgres.audit import verify
 from ledger.postgres.audit_report import Finding, Report
 from ledger.postgres.checkpoint import Checkpoint
 from ledger.postgres.signing import load_public_key, load_signer
-from sidecar.checkpoints import sign
 from sidecar.cli.base import Cli, console, emit, json_option, run, table
 from sidecar.cli.exits import Exit
 from sidecar.plain import plain
 from sidecar.wiring import open_ledger
+from sidecar.worker.checkpoints import sign
 
 
 @click.group()

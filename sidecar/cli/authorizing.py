@@ -13,13 +13,13 @@ from ledger.commands import Authorized, Revocation
 from ledger.errors import InvalidInput
 from ledger.model import Money, Operation
 from sidecar import words
-from sidecar.authorizing import Wanted
-from sidecar.authorizing import authorize as authorize_batch
-from sidecar.batch import read_batch
 from sidecar.cli import as_json as document
 from sidecar.cli.base import Cli, an_id, by_option, console, emit, json_option, run
 from sidecar.inquiries import Inquiries
 from sidecar.plain import plain
+from sidecar.proposals.authorizing import Wanted
+from sidecar.proposals.authorizing import authorize as authorize_batch
+from sidecar.proposals.batch import read_batch
 from sidecar.wiring import open_ledger, open_system
 
 _SPAN: Final = re.compile(r"([1-9][0-9]{0,5})(s|m|h|d)")

@@ -8,8 +8,8 @@ from rich.text import Text
 
 from sidecar.cli.base import Cli, console, emit, json_option, run, table
 from sidecar.cli.exits import Exit
-from sidecar.examination import examine
-from sidecar.health import Finding, Level
+from sidecar.doctor.examination import examine
+from sidecar.doctor.health import Finding, Level
 from sidecar.plain import plain
 
 _STYLES: Final = {Level.OK: "green", Level.WARN: "yellow", Level.FAIL: "bold red"}

@@ -4,8 +4,8 @@ from dataclasses import asdict
 
 import click
 
+from sidecar.access.people import People, Person
 from sidecar.cli.base import Cli, console, emit, json_option, run, table
-from sidecar.people import People, Person
 from sidecar.plain import plain
 from sidecar.wiring import open_ledger
 

@@ -19,9 +19,9 @@ from sidecar.cli.authorizing import a_span
 from sidecar.cli.base import Cli, by_option, console, emit, json_option, run, table
 from sidecar.cli.finding import find_escalation
 from sidecar.cli.reading import a_time
-from sidecar.identity import passing_worker
 from sidecar.plain import plain
 from sidecar.wiring import open_system
+from sidecar.worker.identity import passing_worker
 from telemetry.kept import kept
 from telemetry.timeline import Timeline
 

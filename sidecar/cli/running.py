@@ -6,15 +6,15 @@ import click
 
 from ledger.postgres.migrate import migrate as migrate_schema
 from sandbox.__main__ import main as sandbox_main
-from sidecar.checkpoints import sign
-from sidecar.checks import check_start
 from sidecar.cli.base import Cli, run
-from sidecar.identity import held_identity
+from sidecar.doctor.checks import check_start
 from sidecar.inquiries import Inquiries
-from sidecar.periodic import open_periodic
 from sidecar.settings import Settings
 from sidecar.wiring import System, open_ledger, open_system
-from sidecar.worker import WorkerProcess, stop_on_signals
+from sidecar.worker.checkpoints import sign
+from sidecar.worker.identity import held_identity
+from sidecar.worker.periodic import open_periodic
+from sidecar.worker.process import WorkerProcess, stop_on_signals
 
 
 @click.command()

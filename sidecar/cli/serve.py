@@ -11,17 +11,17 @@ import click
 from pydantic import SecretStr
 
 from ledger.commands import Worker
-from sidecar.checkpoints import sign
-from sidecar.checks import check_start
 from sidecar.cli.base import Cli, run
-from sidecar.identity import held_identity
+from sidecar.doctor.checks import check_start
 from sidecar.inquiries import Inquiries
-from sidecar.periodic import open_periodic
 from sidecar.sandboxed import sandbox_process
 from sidecar.serving import Serving, open_serving, serve_with_heart
 from sidecar.settings import Settings
 from sidecar.wiring import System, open_system
-from sidecar.worker import WorkerProcess
+from sidecar.worker.checkpoints import sign
+from sidecar.worker.identity import held_identity
+from sidecar.worker.periodic import open_periodic
+from sidecar.worker.process import WorkerProcess
 
 _NO_KEY: Final = (
     "STRIPE_API_KEY is not set: the bundled SANDBOX is the provider. No real money moves, and its "

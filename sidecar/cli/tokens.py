@@ -7,11 +7,11 @@ import click
 from rich.text import Text
 
 from sidecar import words
+from sidecar.access.roles import Role
+from sidecar.access.tokens import DAY_S, NewToken, Token, Tokens
 from sidecar.cli import as_json as document
 from sidecar.cli.base import Cli, an_id, by_option, console, emit, json_option, run, table
 from sidecar.plain import plain
-from sidecar.roles import Role
-from sidecar.tokens import DAY_S, NewToken, Token, Tokens
 from sidecar.wiring import open_ledger
 
 _SHOWN: Final = 200

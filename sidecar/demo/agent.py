@@ -10,7 +10,7 @@ import sys
 
 import httpx
 
-from sidecar.batch import parse_batch
+from sidecar.proposals.batch import parse_batch
 
 URL = "OUTLIVE_URL"
 TOKEN = "OUTLIVE_TOKEN"  # noqa: S105  the name of a variable

@@ -11,13 +11,13 @@ import httpx
 
 from ledger.model import Money
 from sidecar import words
+from sidecar.access.roles import Role
+from sidecar.access.tokens import NewToken, Tokens
 from sidecar.books import Books
 from sidecar.demo.data import BATCH, KIND
 from sidecar.demo.processes import DemoFailed, Processes
 from sidecar.demo.stage import Stage
 from sidecar.plain import plain
-from sidecar.roles import Role
-from sidecar.tokens import NewToken, Tokens
 
 PERSON: Final = "amaia"
 AGENT: Final = "refund-agent"

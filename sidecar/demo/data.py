@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any, Final
 
 from ledger.errors import InvalidInput
-from sidecar.batch import Item
+from sidecar.proposals.batch import Item
 
 BATCH: Final = Path(__file__).parents[2] / "examples" / "refunds-38.jsonl"
 KIND: Final = "stripe.refund"

@@ -16,16 +16,16 @@ from ledger.postgres.audit import verify
 from ledger.postgres.search_values import Decided
 from ledger.postgres.signing import load_signer
 from sandbox.control import Control, ControlError
-from sidecar.batch import parse_batch
 from sidecar.books import Books, books
-from sidecar.checkpoints import sign
 from sidecar.demo.asking import AGENT, PERSON, Asking, open_door
 from sidecar.demo.data import BATCH, FATES, FAULTS, KILL_AFTER, PACE_S, Fate, charges
 from sidecar.demo.judge import Effect, Played
 from sidecar.demo.processes import DemoFailed, Processes, Said
 from sidecar.demo.stage import Stage
+from sidecar.proposals.batch import parse_batch
 from sidecar.sandboxed import ended, sandbox_process
 from sidecar.settings import Settings, load
+from sidecar.worker.checkpoints import sign
 
 START_LIMIT_S: Final = 25.0
 RECOVERY_LIMIT_S: Final = 75.0

@@ -13,9 +13,9 @@ from typing import Any, Final
 from uuid import UUID
 
 from ledger.errors import InvalidInput
+from sidecar.access.roles import Right
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
 from sidecar.http.models import JsonObject, Line, Moment, NoBody, Paged, Utc, View
-from sidecar.roles import Right
 
 _SCAN: Final = 2_000
 _PLACE: Final = re.compile(r"(\d{1,19})\.([0-9a-f]{32})\.(\d{1,19})")

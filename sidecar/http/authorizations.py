@@ -3,10 +3,10 @@
 from typing import Final
 from uuid import UUID
 
+from sidecar.access.roles import Right
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
 from sidecar.http.models import Body, NoQuery, Reason, View
 from sidecar.inquiries import Inquiries
-from sidecar.roles import Right
 
 
 class RevokeBody(Body):

@@ -5,11 +5,11 @@ from typing import Final
 
 from ledger.errors import InvalidInput
 from ledger.postgres.switches import Brake
+from sidecar.access.roles import Right
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
 from sidecar.http.models import Body, NoBody, NoQuery, Reason, Utc, View
 from sidecar.http.problems import Problem
 from sidecar.inquiries import Inquiries
-from sidecar.roles import Right
 from sidecar.scopes import must_stop_something
 
 SCOPE: Final = r"^(all|provider:[a-z][a-z0-9_]{0,63}|type:[a-z][a-z0-9_.]{0,127})$"

@@ -8,6 +8,7 @@ from typing import Any, Final, TypeVar
 from uuid import UUID
 
 from ledger.proposals import Approval, DecisionRefused, Taken
+from sidecar.access.roles import Right
 from sidecar.http.decision_models import (
     ApproveBody,
     ChangeBody,
@@ -19,7 +20,6 @@ from sidecar.http.endpoint import Call, Endpoint, Reply, Table
 from sidecar.http.models import NoQuery
 from sidecar.http.problems import problem_of
 from sidecar.http.views import ProposalView
-from sidecar.roles import Right
 
 _REFUSES: Final = ("unknown_proposal", "decision_stale", "decision_too_late")
 _DIGEST: Final = "9f2c" * 16

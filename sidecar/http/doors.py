@@ -5,15 +5,15 @@ from dataclasses import dataclass
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.search import Search
 from recovery.verdicts import Verdicts
-from sidecar.desk import Desk
+from sidecar.access.tokens import Tokens
 from sidecar.http.limits import Buckets
 from sidecar.http.measures import Measures
 from sidecar.notify.slack_actions import SlackActions
-from sidecar.policy_file import PolicyFile
-from sidecar.proposing import Proposer
+from sidecar.proposals.desk import Desk
+from sidecar.proposals.policy_file import PolicyFile
+from sidecar.proposals.proposing import Proposer
+from sidecar.proposals.suspending import Suspending
 from sidecar.registry import Types
-from sidecar.suspending import Suspending
-from sidecar.tokens import Tokens
 from telemetry.watch import Watch
 
 

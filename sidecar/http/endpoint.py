@@ -7,10 +7,10 @@ from uuid import UUID
 
 from pydantic import BaseModel
 
+from sidecar.access.roles import Right, Who
 from sidecar.http.doors import Doors
 from sidecar.http.models import Body, Query, View
 from sidecar.http.problems import Problem
-from sidecar.roles import Right, Who
 
 Q = TypeVar("Q", bound=Query)
 B = TypeVar("B", bound=BaseModel)

@@ -8,6 +8,7 @@ from pydantic import Field
 from ledger.escalations import Escalation
 from recovery.dossier import ANSWERS
 from recovery.verdicts import AnswerGiven, Verdict
+from sidecar.access.roles import Right
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
 from sidecar.http.models import (
     Body,
@@ -25,7 +26,6 @@ from sidecar.http.models import (
     money_view,
 )
 from sidecar.http.operation_views import OperationView
-from sidecar.roles import Right
 
 _CLAIM_S: Final = 1_800
 _CLAIM_MOST_S: Final = 86_400

@@ -6,9 +6,9 @@ For people and monitoring: traces hold what other services told. Never a ground 
 from typing import Final
 from uuid import UUID
 
+from sidecar.access.roles import Right
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
 from sidecar.http.models import NoBody, NoQuery, View
-from sidecar.roles import Right
 from telemetry.timeline import Source
 
 

@@ -16,11 +16,11 @@ from starlette.responses import Response
 from dispatcher.prepare import MAX_INPUT_BYTES
 from ledger.canonical import parse
 from ledger.errors import OutliveError
+from sidecar.access.roles import Who
 from sidecar.http.doors import Doors
 from sidecar.http.endpoint import Call, Endpoint, Reply
 from sidecar.http.models import NoBody, Query
 from sidecar.http.problems import Problem, problem_of, response_to
-from sidecar.roles import Who
 
 _DRAINED_MOST: Final = 2 * MAX_INPUT_BYTES
 """How much of a body that is too large is read and thrown away, so that its sender hears why."""

@@ -3,10 +3,10 @@
 from typing import Final
 
 from ledger.errors import DatabaseUnreachable
+from sidecar.access.roles import Right
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
 from sidecar.http.models import NoBody, NoQuery, View
 from sidecar.http.problems import Problem
-from sidecar.roles import Right
 from telemetry.metrics import exposition
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
+from sidecar.access.roles import MAY
 from sidecar.http.brakes import SCOPE
 from sidecar.http.endpoint import Endpoint, Table
 from sidecar.http.problems import (
@@ -19,7 +20,6 @@ from sidecar.http.problems import (
     WITH_BODY,
     ProblemView,
 )
-from sidecar.roles import MAY
 
 Document = dict[str, Any]
 

@@ -10,6 +10,7 @@ from ledger.model import State
 from ledger.postgres.search_rows import line_of
 from ledger.postgres.search_values import Filters, cursor_of, place_of
 from ledger.runs import call_key
+from sidecar.access.roles import Right
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
 from sidecar.http.models import (
     Body,
@@ -26,10 +27,9 @@ from sidecar.http.models import (
 from sidecar.http.operation_views import OperationLineView
 from sidecar.http.problems import Problem
 from sidecar.http.views import StandingView
-from sidecar.proposing import Wanted
-from sidecar.result_texts import Status
-from sidecar.roles import Right
-from sidecar.standing import Standing
+from sidecar.proposals.proposing import Wanted
+from sidecar.proposals.standing import Standing
+from sidecar.results.texts import Status
 
 _KEY_MOST: Final = 200
 _PLAIN: Final = "!$&'()*+,/:;=?@[]~ "

@@ -2,9 +2,9 @@
 
 from typing import Final
 
+from sidecar.access.roles import Right
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
 from sidecar.http.models import JsonObject, NoBody, NoQuery, View
-from sidecar.roles import Right
 
 
 class PolicyView(View):

@@ -6,11 +6,11 @@ from uuid import UUID
 
 from ledger.postgres.search_values import cursor_of, place_of
 from ledger.proposals import Proposal, ProposalState
+from sidecar.access.roles import Right
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
 from sidecar.http.models import Line, NoBody, Paged, View
 from sidecar.http.operations import WaitQuery
 from sidecar.http.views import ProposalLineView, ProposalView
-from sidecar.roles import Right
 
 
 class ProposalsQuery(Paged):

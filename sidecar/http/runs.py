@@ -8,9 +8,9 @@ from pydantic import Field
 from ledger.postgres.search_values import cursor_of, place_of
 from ledger.runs import CALLS_MOST, NewCall, NewRun, Run, RunState, UnknownRun
 from ledger.runs import Call as RunCall
+from sidecar.access.roles import Right
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
 from sidecar.http.models import Body, JsonObject, Line, NoBody, NoQuery, Paged, Utc, View
-from sidecar.roles import Right
 
 _Count = Annotated[int, Field(ge=0, le=2**31 - 1)]
 _Lease = Annotated[

@@ -6,10 +6,10 @@ from uuid import UUID
 from pydantic import Field, StringConstraints
 
 from ledger.postgres.search_values import cursor_of, place_of
+from sidecar.access.roles import Right, Role
+from sidecar.access.tokens import DAY_S, NewToken
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
 from sidecar.http.models import Body, NoBody, NoQuery, Paged, Utc, View
-from sidecar.roles import Right, Role
-from sidecar.tokens import DAY_S, NewToken
 
 Name = Annotated[str, StringConstraints(pattern=r"^[A-Za-z0-9][A-Za-z0-9._@-]{0,63}$")]
 

@@ -6,8 +6,8 @@ from uuid import UUID
 from ledger.proposals import Item, Proposal
 from sidecar.http.models import JsonObject, MoneyView, Utc, View
 from sidecar.http.operation_views import OperationView
-from sidecar.results import ToolResult
-from sidecar.standing import Standing
+from sidecar.proposals.standing import Standing
+from sidecar.results.told import ToolResult
 
 
 class ResultView(View):

@@ -9,8 +9,8 @@ import mcp_types as mcp
 
 from ledger.errors import OutliveError
 from sidecar.http.problems import STATUS, problem_of
-from sidecar.results import tool_result
-from sidecar.standing import Standing
+from sidecar.proposals.standing import Standing
+from sidecar.results.told import tool_result
 
 REFUSED: Final = "refused"
 _UNAVAILABLE: Final = 500

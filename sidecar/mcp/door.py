@@ -16,10 +16,10 @@ from starlette.types import Message, Receive, Scope, Send
 
 from dispatcher.prepare import MAX_INPUT_BYTES
 from ledger.errors import OutliveError
+from sidecar.access.roles import Role, Who
 from sidecar.http.doors import Doors
 from sidecar.http.problems import Problem, problem_of, response_to
 from sidecar.mcp.server import WHO, Tools
-from sidecar.roles import Role, Who
 
 PATH: Final = "/mcp"
 

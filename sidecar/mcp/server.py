@@ -19,16 +19,16 @@ from ledger.canonical import digest
 from ledger.errors import InvalidParameters, OutliveError, UnknownOperation
 from ledger.postgres.ledger import Ledger
 from ledger.proposals import DecisionTooLate, UnknownProposal
-from sidecar.desk import Desk
+from sidecar.access.roles import Who
 from sidecar.mcp.answers import answer, refusal
 from sidecar.mcp.arguments import REASON_MOST, Arguments, only, proposal_id, text, wanted, whole
 from sidecar.mcp.naming import named
 from sidecar.mcp.offer import STATUS, WAIT_MOST_S, WITHDRAW, tool_name, tools
 from sidecar.mcp.tasks import EXTENSION, TaskParams, declared, handle, require, task
-from sidecar.proposing import Wanted
-from sidecar.result_texts import LANGUAGES, SYSTEM_PROMPT_LINE
-from sidecar.roles import Who
-from sidecar.standing import Standing
+from sidecar.proposals.desk import Desk
+from sidecar.proposals.proposing import Wanted
+from sidecar.proposals.standing import Standing
+from sidecar.results.texts import LANGUAGES, SYSTEM_PROMPT_LINE
 
 WHO: Final = "outlive.who"
 """Where the door leaves in a request's scope who asks."""

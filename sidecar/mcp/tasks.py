@@ -12,9 +12,9 @@ from mcp.server.context import ServerRequestContext
 from mcp.shared.exceptions import MCPError
 
 from sidecar.mcp.answers import answer
-from sidecar.result_texts import Status
-from sidecar.results import tool_result
-from sidecar.standing import Standing
+from sidecar.proposals.standing import Standing
+from sidecar.results.texts import Status
+from sidecar.results.told import tool_result
 
 EXTENSION: Final = "io.modelcontextprotocol/tasks"
 _POLL_MS: Final = 1_000

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ledger.postgres.outbox import Standing
-from sidecar.health import Finding, Level
+from sidecar.doctor.health import Finding, Level
 from sidecar.plain import plain
 
 LATE_S: Final = 60.0

@@ -16,7 +16,7 @@ from ledger.postgres.outbox import Kind, Message
 from sidecar.notify.news import News
 from sidecar.notify.outbound import Undelivered, retry_after_s
 from sidecar.notify.slack_blocks import Block, awaiting, decided, outcome, question
-from sidecar.policy_file import PolicyFile
+from sidecar.proposals.policy_file import PolicyFile
 
 CALL_S: Final = 10
 _SOON_S: Final = 5.0

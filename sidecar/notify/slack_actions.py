@@ -23,8 +23,8 @@ from ledger.postgres.ledger import Ledger
 from ledger.postgres.outbox import Kind
 from ledger.proposals import Approval, Proposal, Taken
 from sidecar.notify.slack_blocks import APPROVE, OPEN, REASON, REJECT, may_press, outcome
-from sidecar.policy_file import PolicyFile
-from sidecar.proposing import Proposer
+from sidecar.proposals.policy_file import PolicyFile
+from sidecar.proposals.proposing import Proposer
 
 BODY_MOST_BYTES: Final = 256 * 1024
 _REASON_MOST: Final = 1_000

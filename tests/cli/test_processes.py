@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from uuid import UUID
 
-from sidecar.checks import unknown_among
+from sidecar.doctor.checks import unknown_among
 from sidecar.inquiries import InFlight
 from sidecar.registry import Types
 from sidecar.settings import load

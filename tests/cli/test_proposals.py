@@ -6,8 +6,8 @@ from uuid import UUID
 import pytest
 
 from ledger.proposals import Proposal, ProposalState
-from sidecar.policy_file import PolicyFile
-from sidecar.proposing import Proposer, Wanted
+from sidecar.proposals.policy_file import PolicyFile
+from sidecar.proposals.proposing import Proposer, Wanted
 from sidecar.settings import load
 from sidecar.wiring import open_system
 from tests.support.command_line import Place, refund

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from outlive_client import AsyncClient, Client, Refused, Standing, Status
-from sidecar.roles import Role
-from sidecar.tokens import NewToken
+from sidecar.access.roles import Role
+from sidecar.access.tokens import NewToken
 from tests.support.house import House, named, read
 
 SMALL = {"charge": "ch_1", "amount_minor": 1200, "currency": "usd"}

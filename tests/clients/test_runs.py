@@ -11,9 +11,9 @@ import pytest
 from pydantic import SecretStr
 
 from outlive_client import AsyncClient, BadSignature, NewCall, Refused, RunState, verified
-from sidecar.periodic import open_periodic
-from sidecar.roles import Role
-from sidecar.tokens import NewToken
+from sidecar.access.roles import Role
+from sidecar.access.tokens import NewToken
+from sidecar.worker.periodic import open_periodic
 from tests.support.house import House, house_at, named, read
 
 SECRET = "whsec_" + base64.b64encode(b"k" * 32).decode()

@@ -12,14 +12,14 @@ from typing import Any, Final
 import httpx
 import stripe
 
-import sidecar.worker
+import sidecar.worker.process
 from dispatcher.deadline import SystemClock
 from ledger.errors import WorkerFenced
-from sidecar.checkpoints import sign
-from sidecar.identity import held_identity
 from sidecar.settings import load
 from sidecar.wiring import open_system
-from sidecar.worker import WorkerProcess, stop_on_signals
+from sidecar.worker.checkpoints import sign
+from sidecar.worker.identity import held_identity
+from sidecar.worker.process import WorkerProcess, stop_on_signals
 from tests.crash.probe import Probe, Strike, put
 
 FENCED: Final = 3
@@ -34,7 +34,7 @@ def main(plan: dict[str, Any]) -> int:
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(name)s %(message)s")
     for name, level in (("apscheduler", logging.ERROR), ("stripe", logging.WARNING)):
         logging.getLogger(name).setLevel(level)
-    put(sidecar.worker, "PASS_S", PASS_S)
+    put(sidecar.worker.process, "PASS_S", PASS_S)
     _shift_boot_clock(Path(plan["clock"]))
     if plan["strikes"]:
         Probe([Strike(**strike) for strike in plan["strikes"]]).install()

@@ -10,9 +10,9 @@ import pytest
 
 from ledger.model import Attempt, Money, Operation, State, Subject
 from ledger.postgres.search_values import Decided
-from sidecar.batch import parse_batch
 from sidecar.demo.data import BATCH, FATES, ITEMS, TOTAL_MINOR, Fate, charges
 from sidecar.demo.judge import Played, fate_of, judge
+from sidecar.proposals.batch import parse_batch
 from tests.recovery.given import operation as any_operation
 
 NOW = datetime(2026, 11, 30, tzinfo=UTC)

@@ -13,9 +13,9 @@ import httpx
 
 from ledger.postgres.clock import advance
 from outlive_client import AsyncClient
-from sidecar.periodic import open_periodic
-from sidecar.roles import Role
-from sidecar.tokens import NewToken
+from sidecar.access.roles import Role
+from sidecar.access.tokens import NewToken
+from sidecar.worker.periodic import open_periodic
 from tests.support.house import House, house_at, named, read
 
 ROOT: Final = Path(__file__).parents[2]

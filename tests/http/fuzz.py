@@ -32,10 +32,10 @@ from schemathesis.core.failures import FailureGroup
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 
+from sidecar.access.roles import Role
+from sidecar.access.tokens import NewToken
 from sidecar.http.openapi import document
 from sidecar.http.table import ENDPOINTS
-from sidecar.roles import Role
-from sidecar.tokens import NewToken
 from tests.support.house import House, house_at, named, propose, refund, waiting
 from tests.support.servers import ledger_database
 

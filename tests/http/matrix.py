@@ -9,10 +9,10 @@ from uuid import uuid4
 
 import httpx
 
+from sidecar.access.roles import MAY, Right, Role
+from sidecar.access.tokens import NewToken
 from sidecar.http.endpoint import Endpoint
 from sidecar.http.table import ENDPOINTS
-from sidecar.roles import MAY, Right, Role
-from sidecar.tokens import NewToken
 from tests.support.house import House
 
 NOBODY: Final = ("no token", "malformed token", "unknown token", "expired token", "revoked token")

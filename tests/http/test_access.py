@@ -8,11 +8,11 @@ from uuid import uuid4
 import pytest
 
 from ledger.errors import DatabaseUnreachable
+from sidecar.access.roles import Role
 from sidecar.http.limits import Buckets
 from sidecar.http.openapi import codes_of, document
 from sidecar.http.problems import STATUS
 from sidecar.http.table import ENDPOINTS
-from sidecar.roles import Role
 from tests.support.house import House, propose, refund, waiting
 
 KEY = {"Idempotency-Key": "k"}

@@ -12,7 +12,7 @@ import httpx
 import pytest
 
 from ledger.postgres.clock import advance, set_clock
-from sidecar.roles import Role
+from sidecar.access.roles import Role
 from tests.support.house import TWO_PEOPLE, House, house_at, named, propose, read, refund, waiting
 from tests.support.writes import query
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from sidecar.roles import Role
+from sidecar.access.roles import Role
 from tests.support.house import House, propose, refund
 
 

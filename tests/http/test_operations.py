@@ -1,6 +1,6 @@
 """Asking for an effect over HTTP, and finding out what became of it."""
 
-from sidecar.roles import Role
+from sidecar.access.roles import Role
 from tests.support.house import House, propose, refund
 
 

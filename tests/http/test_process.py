@@ -20,8 +20,8 @@ from ledger.model import State
 from ledger.postgres.ledger import Ledger
 from sandbox.control import Control
 from sandbox.server import running
-from sidecar.roles import Role
-from sidecar.tokens import NewToken, Tokens
+from sidecar.access.roles import Role
+from sidecar.access.tokens import NewToken, Tokens
 from tests.support.house import UP_TO_20, propose, refund
 from tests.support.ledgers import ledger_at
 from tests.support.writes import query

@@ -2,8 +2,8 @@
 
 from typing import Final
 
+from sidecar.access.roles import Role
 from sidecar.http.table import ENDPOINTS
-from sidecar.roles import Role
 from tests.http.matrix import cells
 from tests.support.house import House, propose, read, refund, waiting
 

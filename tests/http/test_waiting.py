@@ -8,8 +8,8 @@ import pytest
 
 from ledger.errors import DatabaseUnreachable
 from ledger.ids import new_id
-from sidecar.roles import Role
-from sidecar.waiting import Of, Waits
+from sidecar.access.roles import Role
+from sidecar.proposals.waiting import Of, Waits
 from tests.support.house import House, named, propose, refund, waiting
 from tests.support.writes import query
 

@@ -10,7 +10,7 @@ from uuid import UUID
 import httpx
 
 from ledger.model import State
-from sidecar.roles import Role
+from sidecar.access.roles import Role
 from tests.support.house import SECRETS, House, propose, refund
 from tests.support.writes import history, query
 

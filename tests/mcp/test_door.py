@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from sidecar.roles import Role
+from sidecar.access.roles import Role
 from tests.support.house import House
 from tests.support.mcp_clients import secret_of
 

@@ -8,8 +8,8 @@ import pytest
 from mcp.client.extension import ClaimContext, ClientExtension, ResultClaim, advertise
 from mcp.shared.exceptions import MCPError
 
+from sidecar.access.roles import Role
 from sidecar.mcp.tasks import EXTENSION
-from sidecar.roles import Role
 from tests.support.house import House, named, read
 from tests.support.mcp_clients import client, secret_of, told
 

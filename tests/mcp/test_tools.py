@@ -7,7 +7,7 @@ import mcp_types as mcp
 import pytest
 from mcp.shared.exceptions import MCPError
 
-from sidecar.roles import Role
+from sidecar.access.roles import Role
 from tests.support.house import House, named, read
 from tests.support.mcp_clients import GENERATIONS, client, secret_of, told
 

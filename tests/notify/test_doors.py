@@ -9,9 +9,9 @@ from pydantic import SecretStr
 
 from ledger.postgres.outbox import Kind, Standing
 from ledger.proposals import ProposalState
-from sidecar.health import Level
+from sidecar.access.roles import Role
+from sidecar.doctor.health import Level
 from sidecar.notify.finding import of_messages
-from sidecar.roles import Role
 from tests.notify.test_slack import SIGNING, pressed, signed
 from tests.support.house import House, house_at, refund, waiting
 

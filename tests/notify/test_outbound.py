@@ -18,7 +18,7 @@ from sidecar.notify.news import News
 from sidecar.notify.outbound import Outbound, Undelivered, sign
 from sidecar.notify.resume import ResumeCarrier
 from sidecar.notify.webhook import WebhookCarrier
-from sidecar.outbox_pass import OutboxPass
+from sidecar.worker.outbox_pass import OutboxPass
 from tests.support.bureau import AGENT, Bureau, call, refund
 from tests.support.receiver import Receiver, receiving
 

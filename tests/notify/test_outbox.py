@@ -10,7 +10,7 @@ from psycopg import Rollback
 
 from ledger.postgres.outbox import GIVE_UP_S, Channel, Kind, Message
 from sidecar.notify.outbound import Undelivered
-from sidecar.outbox_pass import LEASE_S, MOST_PAUSE_S, OutboxPass, pause_s
+from sidecar.worker.outbox_pass import LEASE_S, MOST_PAUSE_S, OutboxPass, pause_s
 from tests.support.asking import asked
 from tests.support.bureau import Bureau, refund
 from tests.support.world import HOUR

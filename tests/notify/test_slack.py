@@ -16,13 +16,13 @@ from starlette.responses import JSONResponse, Response
 from ledger.policy import Policy
 from ledger.postgres.outbox import Channel, Kind
 from ledger.proposals import Proposal, ProposalState
+from sidecar.access.roles import Role
+from sidecar.access.tokens import NewToken, Tokens
 from sidecar.notify.news import News
 from sidecar.notify.slack import SlackCarrier
 from sidecar.notify.slack_actions import BadInteraction, BadSlackSignature, SlackActions
 from sidecar.notify.slack_blocks import APPROVE, REJECT, awaiting, may_press
-from sidecar.outbox_pass import OutboxPass
-from sidecar.roles import Role
-from sidecar.tokens import NewToken, Tokens
+from sidecar.worker.outbox_pass import OutboxPass
 from tests.support.asking import asked
 from tests.support.bureau import PERSON, Bureau, refund
 from tests.support.receiver import Got, Receiver, receiving

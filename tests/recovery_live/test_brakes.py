@@ -7,7 +7,7 @@ import pytest
 from dispatcher.provider import Trouble
 from ledger.model import Answer, Operation, Outcome, Refusal, State
 from recovery.limits import Limits
-from sidecar.readings import ReadBudget
+from sidecar.worker.readings import ReadBudget
 from tests.support.fake_provider import ANSWER_LOST, NEVER_ARRIVED, Plan
 from tests.support.world import DAY, HOUR, SETTLED, FakeWorld, fake_world
 

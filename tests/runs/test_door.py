@@ -13,11 +13,11 @@ from standardwebhooks.webhooks import Webhook
 
 from ledger.commands import Worker
 from ledger.ids import new_id
-from sidecar.checkpoints import sign
-from sidecar.periodic import open_periodic
-from sidecar.roles import Role
+from sidecar.access.roles import Role
 from sidecar.settings import BadSettings, load
-from sidecar.worker import WorkerProcess
+from sidecar.worker.checkpoints import sign
+from sidecar.worker.periodic import open_periodic
+from sidecar.worker.process import WorkerProcess
 from tests.support.house import House, house_at
 from tests.support.receiver import Receiver, receiving
 

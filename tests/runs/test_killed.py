@@ -7,7 +7,7 @@ import pytest
 
 from ledger.postgres.runs import Runs
 from ledger.runs import RunState
-from sidecar.proposing import Proposer
+from sidecar.proposals.proposing import Proposer
 from tests.support.bureau import AGENT, Bureau, call
 
 Method = Callable[..., Awaitable[Any]]

@@ -7,7 +7,7 @@ from ledger.postgres.outbox import Kind
 from ledger.postgres.overtaken import OvertakenItems
 from ledger.postgres.proposals import Proposals
 from ledger.proposals import ProposalState
-from sidecar.reproposing import Reproposing
+from sidecar.proposals.reproposing import Reproposing
 from tests.support.bureau import PERSON, Bureau, call, refund
 from tests.support.fake_provider import NEVER_ARRIVED
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from ledger.errors import DatabaseUnreachable, OutliveError
-from sidecar.proposing import Wanted
+from sidecar.proposals.proposing import Wanted
 from tests.simulation.adapter import KINDS
 from tests.simulation.process import Process
 from tests.simulation.stage import Stage

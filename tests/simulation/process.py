@@ -15,10 +15,10 @@ from recovery.limits import Limits
 from recovery.passes import Passes
 from recovery.recover import Recovery
 from recovery.verdicts import Verdicts
-from sidecar.policy_file import PolicyFile
-from sidecar.proposing import Proposer
+from sidecar.proposals.policy_file import PolicyFile
+from sidecar.proposals.proposing import Proposer
+from sidecar.proposals.sending import Sender
 from sidecar.registry import Types
-from sidecar.sending import Sender
 from tests.simulation.actor import Actor
 from tests.simulation.adapter import KINDS, SimType
 from tests.simulation.line import Line, ledger_on

@@ -9,7 +9,7 @@ from uuid import UUID
 
 from ledger import ids
 from ledger.errors import DatabaseUnreachable, OutliveError, WorkerFenced
-from sidecar.policy_file import PolicyFile
+from sidecar.proposals.policy_file import PolicyFile
 from tests.simulation.actor import Actor, Killed, Odds
 from tests.simulation.agents import Acknowledged, Errand, Plan, run_errand, wanted
 from tests.simulation.crew import Crew

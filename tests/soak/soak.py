@@ -27,9 +27,9 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "clients/python"))
 
 from ledger.postgres.ledger import Ledger
 from sandbox.control import Control
-from sidecar.roles import Role
+from sidecar.access.roles import Role
+from sidecar.access.tokens import NewToken, Tokens
 from sidecar.sandboxed import sandbox_process
-from sidecar.tokens import NewToken, Tokens
 from tests.soak.judge import Claim, Played, judge
 from tests.soak.people import Acknowledged, approve_all, ask_all_again, propose_all, wanted
 from tests.soak.processes import street

@@ -13,9 +13,9 @@ import pytest
 
 from ledger.commands import Worker
 from ledger.ids import new_id
-from sidecar.periodic import open_periodic
-from sidecar.roles import Role
-from sidecar.worker import Periodic
+from sidecar.access.roles import Role
+from sidecar.worker.periodic import open_periodic
+from sidecar.worker.process import Periodic
 from tests.support.house import House, house_at, read
 
 AMOUNT_MINOR: Final = 5_000

@@ -19,15 +19,15 @@ from ledger.postgres.outbox import Channel, Kind
 from ledger.proposals import Approval, Proposal
 from ledger.runs import NewCall, NewRun, Run
 from sidecar.notify.addresses import Addresses
-from sidecar.policy_file import PolicyFile
-from sidecar.proposing import Proposed, Proposer, Wanted
+from sidecar.proposals.policy_file import PolicyFile
+from sidecar.proposals.proposing import Proposed, Proposer, Wanted
+from sidecar.proposals.reproposing import Reproposing
+from sidecar.proposals.sending import Sender
+from sidecar.proposals.suspending import Hands as SendingHands
+from sidecar.proposals.suspending import Suspending
+from sidecar.proposals.waiting import Waits
 from sidecar.registry import Types
-from sidecar.reproposing import Reproposing
-from sidecar.runs_pass import RunsPass
-from sidecar.sending import Sender
-from sidecar.suspending import Hands as SendingHands
-from sidecar.suspending import Suspending
-from sidecar.waiting import Waits
+from sidecar.worker.runs_pass import RunsPass
 from tests.support import fake_provider as fake
 from tests.support.fake_provider import FakeProvider
 from tests.support.fake_type import FakeType

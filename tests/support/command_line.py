@@ -14,9 +14,9 @@ from psycopg import sql
 from sandbox.control import Control
 from sandbox.server import Server, running_in_thread
 from sidecar.cli.main import run
-from sidecar.identity import held_identity
 from sidecar.settings import load
 from sidecar.wiring import System, open_system
+from sidecar.worker.identity import held_identity
 
 Result = TypeVar("Result")
 

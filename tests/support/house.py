@@ -17,10 +17,10 @@ from ledger.postgres.clock import mark_test_database
 from recovery.passes import Passes
 from sandbox.control import Control
 from sandbox.server import running
-from sidecar.roles import Role
+from sidecar.access.roles import Role
+from sidecar.access.tokens import NewToken
 from sidecar.serving import Serving, open_serving
 from sidecar.settings import Settings, load
-from sidecar.tokens import NewToken
 from sidecar.wiring import System, open_system
 
 SECRETS: Final = ("whsec_new", "whsec_old")

@@ -10,8 +10,8 @@ from mcp.client import Client
 from mcp.client.extension import ClientExtension
 from mcp.client.streamable_http import streamable_http_client
 
-from sidecar.roles import Role
-from sidecar.tokens import NewToken
+from sidecar.access.roles import Role
+from sidecar.access.tokens import NewToken
 from tests.support.house import House
 
 GENERATIONS: Final = ("legacy", "auto")

@@ -8,7 +8,7 @@ import pytest
 
 from ledger.ids import new_id
 from ledger.model import Operation
-from sidecar.evidence_pass import AFTER_S, AGAIN_S, EvidencePass
+from sidecar.worker.evidence_pass import AFTER_S, AGAIN_S, EvidencePass
 from telemetry.clickhouse.client import connect
 from telemetry.evidence import Evidence
 from telemetry.kept import MOST, keep, kept

@@ -7,10 +7,10 @@ from ledger.errors import OutliveError, ProviderError
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.search import Search
 from recovery.assess import MOST_SKEW_S
-from sidecar import health
-from sidecar.arrivals import of_telemetry
-from sidecar.checks import unknown_among
-from sidecar.health import Finding, Level
+from sidecar.doctor import health
+from sidecar.doctor.arrivals import of_telemetry
+from sidecar.doctor.checks import unknown_among
+from sidecar.doctor.health import Finding, Level
 from sidecar.inquiries import Inquiries
 from sidecar.notify.finding import of_messages
 from sidecar.settings import Settings

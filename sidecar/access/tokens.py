@@ -19,7 +19,7 @@ from ledger.errors import InvalidInput, OutliveError
 from ledger.ids import new_id
 from ledger.postgres.connect import Pool
 from ledger.postgres.statements import sql
-from sidecar.roles import Role, Who
+from sidecar.access.roles import Role, Who
 
 PREFIX: Final = "outlive_"
 """So that scanners for leaked secrets, and people, know what they have found."""

@@ -9,10 +9,10 @@ from ledger.commands import Worker
 from ledger.errors import UnknownOperation
 from ledger.postgres.ledger import Ledger
 from ledger.proposals import UnknownProposal
-from sidecar.proposing import Proposer, Wanted
-from sidecar.sending import Sender
-from sidecar.standing import Standing, Standings
-from sidecar.waiting import Of, Waits
+from sidecar.proposals.proposing import Proposer, Wanted
+from sidecar.proposals.sending import Sender
+from sidecar.proposals.standing import Standing, Standings
+from sidecar.proposals.waiting import Of, Waits
 
 PATIENCE_S: Final = 30.0
 """How long an answer is waited for, unless the caller says otherwise."""

@@ -7,9 +7,9 @@ from ledger.model import Operation
 from ledger.postgres.ledger import Ledger
 from ledger.proposals import Proposal, ProposalState
 from ledger.runs import Call, CallStatus, Move, Run
-from sidecar.call_results import Asked, end_of, result_of
-from sidecar.overlap import from_names
-from sidecar.results import ToolResult
+from sidecar.proposals.overlap import from_names
+from sidecar.results.of_calls import Asked, end_of, result_of
+from sidecar.results.told import ToolResult
 
 
 class RunResults:

@@ -17,11 +17,11 @@ from ledger.model import State
 from ledger.postgres.ledger import Ledger
 from ledger.proposals import ProposalState
 from ledger.runs import Call, CallStatus, Move, NewRun, Run, batch_key, call_key
-from sidecar.call_results import refused, set_aside
 from sidecar.notify.addresses import Addresses
-from sidecar.proposing import Proposed, Proposer, Wanted
-from sidecar.sending import Sender
-from sidecar.waiting import Of, Waits
+from sidecar.proposals.proposing import Proposed, Proposer, Wanted
+from sidecar.proposals.sending import Sender
+from sidecar.proposals.waiting import Of, Waits
+from sidecar.results.of_calls import refused, set_aside
 
 PATIENCE_S: Final = 10.0
 """How long the end of what the policy approved is waited for, where other calls stand behind it."""

@@ -10,8 +10,8 @@ from dispatcher.provider import OperationType
 from ledger.commands import Authorized, NewAuthorization
 from ledger.errors import KeyReused
 from ledger.ids import new_id
-from sidecar.batch import Batch, split_separate
 from sidecar.inquiries import Inquiries
+from sidecar.proposals.batch import Batch, split_separate
 from sidecar.wiring import System
 
 REQUESTED_BY: Final = "command-line"

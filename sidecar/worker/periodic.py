@@ -7,23 +7,23 @@ from typing import Final
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.outbox import Channel, Kind
 from recovery.closing import ask_about_closing_windows
-from sidecar.evidence_pass import EvidencePass
 from sidecar.notify.addresses import Addresses
 from sidecar.notify.news import News
 from sidecar.notify.outbound import Carrier, Outbound
 from sidecar.notify.resume import ResumeCarrier
 from sidecar.notify.slack import SlackCarrier
 from sidecar.notify.webhook import WebhookCarrier
-from sidecar.outbox_pass import OutboxPass
-from sidecar.policy_file import PolicyFile
-from sidecar.proposing import Proposer
-from sidecar.reproposing import Reproposing
-from sidecar.runs_pass import RunsPass
+from sidecar.proposals.policy_file import PolicyFile
+from sidecar.proposals.proposing import Proposer
+from sidecar.proposals.reproposing import Reproposing
+from sidecar.proposals.suspending import Suspending
+from sidecar.proposals.waiting import Waits
 from sidecar.settings import Settings
-from sidecar.suspending import Suspending
-from sidecar.waiting import Waits
 from sidecar.wiring import System
-from sidecar.worker import Periodic
+from sidecar.worker.evidence_pass import EvidencePass
+from sidecar.worker.outbox_pass import OutboxPass
+from sidecar.worker.process import Periodic
+from sidecar.worker.runs_pass import RunsPass
 
 SOON_S: Final = 1.0
 EVIDENCE_S: Final = 5.0

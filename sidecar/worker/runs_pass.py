@@ -6,9 +6,9 @@ from uuid import UUID
 
 from ledger.errors import OutliveError
 from ledger.postgres.ledger import Ledger
-from sidecar.results import ENDED
-from sidecar.run_results import RunResults
-from sidecar.suspending import Suspending
+from sidecar.proposals.suspending import Suspending
+from sidecar.results.of_runs import RunResults
+from sidecar.results.told import ENDED
 
 DOUBT_S: Final = 15 * 60.0
 """How long a run waits for a call in doubt; then its agent is told so, and the truth follows."""

@@ -28,8 +28,8 @@ from ledger.proposals import (
     ProposalState,
     Taken,
 )
-from sidecar.overlap import as_names, only_new
-from sidecar.policy_file import PolicyFile
+from sidecar.proposals.overlap import as_names, only_new
+from sidecar.proposals.policy_file import PolicyFile
 from sidecar.registry import Types
 
 EXPIRES_IN_S: Final = 48 * 3_600.0

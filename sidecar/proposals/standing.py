@@ -11,8 +11,8 @@ from ledger.errors import UnknownOperation
 from ledger.model import Operation
 from ledger.postgres.ledger import Ledger
 from ledger.proposals import Proposal, ProposalState, UnknownProposal
-from sidecar.results import ENDED, ToolResult, tool_result
-from sidecar.together import Together
+from sidecar.proposals.together import Together
+from sidecar.results.told import ENDED, ToolResult, tool_result
 
 _NOW: Final = "now"
 

@@ -12,8 +12,8 @@ from uuid import UUID
 from ledger.model import Json, Operation
 from ledger.proposals import Proposal, ProposalState
 from ledger.runs import Call, CallStatus, Move
-from sidecar.result_texts import Status
-from sidecar.results import ENDED, ToolResult, instruction, tool_result
+from sidecar.results.texts import Status
+from sidecar.results.told import ENDED, ToolResult, instruction, tool_result
 
 LEFT_OUT: Final = "a person left it out when approving the others"
 OVERTAKEN: Final = "the world changed before it was sent, and the provider refuses it as it is now"

@@ -3,7 +3,7 @@
 from collections.abc import AsyncGenerator
 
 from ledger.postgres.ledger import Ledger
-from sidecar.health import Finding, Level
+from sidecar.doctor.health import Finding, Level
 from sidecar.plain import plain
 from sidecar.settings import Settings
 from telemetry.errors import BadTelemetrySettings

@@ -31,7 +31,7 @@ from ledger.model import Json, Operation
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.overtaken import BY, Overtaken, OvertakenItems
 from ledger.proposals import Proposal
-from sidecar.proposing import Proposer
+from sidecar.proposals.proposing import Proposer
 
 AT_ONCE: Final = 50
 _READS_AT_ONCE: Final = 8

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from ledger.model import Json, Operation, State
 from ledger.proposals import Proposal, ProposalState
-from sidecar.result_texts import INSTRUCTIONS, Status
+from sidecar.results.texts import INSTRUCTIONS, Status
 
 ENDED: Final = frozenset(
     {

@@ -1,0 +1,1 @@
+"""What `outlive doctor` looks at."""

@@ -1,0 +1,1 @@
+"""What agents want, from the door to what becomes of it."""
