@@ -213,9 +213,11 @@ def main() -> int:
     if asked.json:
         sys.stdout.write(as_json(asked.proof, collector, seconds) + "\n")
     else:
+        # Troubles last: where only the end of a log is kept, it must say what went wrong.
+        Console().print(as_table(asked.proof, collector, seconds))
+        sys.stdout.flush()
         for trouble in collector.troubles:
             sys.stderr.write(trouble + "\n\n")
-        Console().print(as_table(asked.proof, collector, seconds))
     if collector.troubles:
         return 1
     return 0 if _cases(collector) else 2
