@@ -49,6 +49,22 @@ async def test_a_brake_stops_sending_and_nothing_else(world: FakeWorld, scope: s
     assert await confirmed(world, [found, gone, fresh]) == 3
 
 
+async def test_a_released_brake_lets_go_at_once(world: FakeWorld) -> None:
+    """What it held does not wait its backoff out."""
+    held = await world.one(on="ch_held")
+    me = await world.worker()
+    await world.ledger.switches.set_brake("all", by="person:o", reason="stop")
+    await world.live(HOUR / 2, me)
+    assert (await world.read(held)).decision == "NOT_YET_BRAKE"
+    assert (await world.read(held)).state is State.CREATED
+    assert not await world.ledger.switches.release_brake("type:fake.mail")
+    await world.live(1, me)
+    assert (await world.read(held)).state is State.CREATED
+    assert await world.ledger.switches.release_brake("all")
+    await world.live(1, me)
+    assert (await world.read(held)).state is State.CONFIRMED
+
+
 async def test_another_types_brake_holds_nothing(world: FakeWorld) -> None:
     """A brake has a scope."""
     await world.ledger.switches.set_brake("type:fake.mail", by="person:o", reason="stop")

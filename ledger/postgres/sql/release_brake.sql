@@ -1,2 +1,14 @@
+-- Let sending go on, and have what the brake held looked at now instead of after its backoff. A row
+-- that somebody has in hand is looked at by them anyway.
 -- Parameter: scope.
-DELETE FROM brakes WHERE scope = %(scope)s::text RETURNING scope;
+WITH released AS (
+    DELETE FROM brakes WHERE scope = %(scope)s::text RETURNING scope
+), held AS MATERIALIZED (
+    SELECT id FROM operations
+     WHERE next_check_at > (SELECT ledger_now()) AND decision = 'NOT_YET_BRAKE' AND owner IS NULL
+       AND EXISTS (SELECT FROM released)
+     ORDER BY id FOR UPDATE SKIP LOCKED
+), woken AS (
+    UPDATE operations SET next_check_at = ledger_now() FROM held WHERE operations.id = held.id
+)
+SELECT scope FROM released;
