@@ -20,6 +20,7 @@ _SHAPES: Final = {
     State.CONFIRMED: "✓ confirmed",
     State.FAILED: "✗ failed",
 }
+_SENDINGS: Final = {"NO_EFFECT_RESEND", "SAFE_REPLAY", "TARGET_STATE", "DUPLICATE_TOLERABLE"}
 _STYLES: Final = {State.CONFIRMED: "green", State.FAILED: "red"}
 
 
@@ -83,3 +84,9 @@ def state(*, of: State, in_doubt: bool, escalated: bool, given_up: bool = False)
 def code(value: str | None) -> str:
     """A code as a word; a dash where there is none."""
     return "–" if value is None else plain(value)  # noqa: RUF001  a dash for "nothing"
+
+
+def why(of: State, failure_code: str | None, decision: str | None) -> str:
+    """Why it stands where it stands; what was once a reason to send is none for how it ended."""
+    over = of in {State.CONFIRMED, State.FAILED}
+    return code(failure_code or (None if over and decision in _SENDINGS else decision))

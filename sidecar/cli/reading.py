@@ -89,7 +89,7 @@ def _print_page(page: Page, totals: Totals, now: datetime) -> None:
                 given_up=line.never_send,
             ),
             str(line.attempt_count),
-            words.code(line.failure_code or line.decision),
+            words.why(line.state, line.failure_code, line.decision),
             words.when(line.next_check_at, now),
         )
     out = console()

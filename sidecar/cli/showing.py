@@ -143,7 +143,7 @@ def _facts(operation: Operation, now: datetime) -> list[tuple[str, str | Text]]:
         ("idempotency key", operation.idempotency_key),
         ("effect", words.code(operation.reference)),
         ("provider says", words.code(operation.provider_status)),
-        ("reason", words.code(operation.failure_code or operation.decision)),
+        ("reason", words.why(operation.state, operation.failure_code, operation.decision)),
         ("looked at again", words.when(operation.next_check_at, now)),
         ("case version", str(operation.case_version)),
     ]

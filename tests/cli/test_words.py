@@ -56,3 +56,11 @@ def test_a_state_is_shape_and_word() -> None:
     assert (shown.plain, shown.style) == ("▨ in doubt", "yellow")
     asked = words.state(of=State.SENT, in_doubt=True, escalated=True)
     assert (asked.plain, asked.style) == ("● for a person", "bold")
+
+
+def test_a_reason_to_send_is_no_reason_of_the_end() -> None:
+    """A record that was simply answered says nothing; one that waits or failed says why."""
+    assert words.why(State.CONFIRMED, None, "NO_EFFECT_RESEND") == words.code(None)
+    assert words.why(State.SENT, None, "SAFE_REPLAY") == "SAFE_REPLAY"
+    assert words.why(State.CREATED, None, "NOT_YET_BRAKE") == "NOT_YET_BRAKE"
+    assert words.why(State.FAILED, "REJECTED", "SAFE_REPLAY") == "REJECTED"
