@@ -8,13 +8,15 @@ the process turns out to be a postmaster in this very data directory.
 
 import contextlib
 import os
+import select
 import signal
+import subprocess
 import threading
 import time
 from collections.abc import Mapping, Sequence
 from io import FileIO
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import psutil
 
@@ -44,6 +46,9 @@ START_S: Final = 300.0
 
 STOP_S: Final = 60.0
 """How long a fast stop may take before an immediate one, which the next start repairs."""
+
+COLLECT_S: Final = 5.0
+"""How long the logging collector of a server that ended may take to write its last words."""
 
 PORT_TRIES: Final = 5
 """How many ports are tried before giving up."""
@@ -153,22 +158,33 @@ def _launch(files: Files, account: Account, argv: Sequence[str | Path], lock: Fi
     """Start the server and wait until it answers, however long it has to recover."""
     before = log_sizes(files)
     files.start_log.unlink(missing_ok=True)
-    with open_new(files.start_log) as output:
-        hand_over(files.folder, account)
-        child = account.popen(*argv, output=output, keep=(lock.fileno(),))
+    # Whatever the server forks holds the other end too: it closes when the last of them has gone.
+    ours, theirs = os.pipe()
+    with os.fdopen(ours, "rb") as gone:
+        with open_new(files.start_log) as output, os.fdopen(theirs, "wb"):
+            hand_over(files.folder, account)
+            child = account.popen(*argv, output=output, keep=(lock.fileno(), theirs))
+        if _came_up(files, child, gone):
+            return
+    raise failure(files, said_since(files, before))
+
+
+def _came_up(files: Files, child: subprocess.Popen[bytes], gone: BinaryIO) -> bool:
+    """Wait for an answer; false when it ended instead, and its logging collector after it."""
     # The one thread that waits for the child: however it dies, it does not stay a zombie.
     threading.Thread(target=child.wait, name="embedded-postgres", daemon=True).start()
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline:
-        # Looked at in this order, so that what a dead server wrote last is complete.
         ended = child.poll() is not None
         claimed = read_pid_file(files.data)
         if claimed is not None and claimed.pid == child.pid and claimed.status == "ready":
-            return
+            return True
         if ended:
-            break
+            # What it wrote last may still be on its way through the collector.
+            select.select([gone], [], [], COLLECT_S)
+            return False
         time.sleep(POLL_S)
-    raise failure(files, said_since(files, before))
+    return False
 
 
 def server_settings(files: Files, port: int) -> dict[str, str]:
