@@ -13,12 +13,14 @@ import pytest
 
 from ledger.postgres.embedded import acquire
 from ledger.postgres.engine_account import NOBODY
+from ledger.postgres.engine_binaries import find_binaries
 from ledger.postgres.engine_errors import (
     DidNotStart,
     DiskFull,
     EmbeddedPostgresError,
     FolderUnusable,
     NoBinaries,
+    PortTaken,
     WrongPassword,
     WrongVersion,
 )
@@ -61,6 +63,21 @@ def test_a_port_that_somebody_took_is_replaced(home: Path) -> None:
     with socket.create_server(("127.0.0.1", saved)):
         use(home)
     assert int((home / "postgres/port").read_text()) != saved
+
+
+def test_the_last_words_of_a_server_are_waited_for(home: Path) -> None:
+    """Its logging collector may still write when the server itself has ended."""
+    real, late = find_binaries(binaries_under_test()), home.parent / "programs"
+    late.mkdir(mode=0o755)
+    says_why_late = "(sleep 0.3; echo FATAL: could not bind: Address already in use) & exit 1"
+    for program, script in (
+        ("initdb", f'exec "{real.initdb}" "$@"'),
+        ("postgres", f'[ "$1" = --version ] && exec "{real.postgres}" --version; {says_why_late}'),
+    ):
+        (late / program).write_text(f"#!/bin/sh\n{script}\n")
+        (late / program).chmod(0o755)
+    with pytest.raises(PortTaken):
+        acquire(home, binaries=late, settings=FAST)
 
 
 def test_a_path_too_long_for_a_socket_falls_back_to_tcp(home: Path) -> None:
