@@ -16,7 +16,7 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3 python3.12 python3.13 py
 	$(name) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && \
 	echo $(name))))
 
-.PHONY: simulate help setup run demo test check lint lock clean table crash races cases bad-input guards \
+.PHONY: chaos messages simulate help setup run demo test check lint lock clean table crash races cases bad-input guards \
 	pg15 audit-tamper sandbox story replan decisions runs fuzz roles soak frameworks \
 	telemetry-kill schemas secrets same-decisions compose-check
 
@@ -62,11 +62,17 @@ lint: $(READY) ## Format, and correct what can be corrected by itself
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
+messages: $(READY) ## Texts of the console that lack their Spanish, as lines for its catalogue
+	@$(BIN)/python -m tests.console.messages
+
 table: $(READY) ## Proof: the whole decision space, row by row
 	@$(BIN)/python tests/recovery/print_table.py
 
 crash: $(READY) ## Proof: the full kill matrix, with real processes
 	@$(BIN)/python tests/crash/run.py --all
+
+chaos: $(READY) ## Proof: real parts fail under load (ONLY=failover for one)
+	@$(BIN)/python tests/chaos/run.py $(if $(ONLY),--only $(ONLY))
 
 races: $(READY) ## Proof: claims, fences, revocation and expiry against each other
 	@$(BIN)/python tests/tables/run.py races

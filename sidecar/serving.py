@@ -21,8 +21,12 @@ from ledger.commands import Worker
 from ledger.errors import DatabaseUnreachable, OutliveError, WorkerFenced
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.search import Search
+from recovery.bulk import BulkAnswers
 from recovery.passes import Passes
 from sidecar.access.tokens import Tokens
+from sidecar.chain import ChainReader
+from sidecar.console.app import console_of, routes
+from sidecar.console.door import Console
 from sidecar.http.app import application
 from sidecar.http.doors import Doors
 from sidecar.http.limits import Buckets
@@ -42,6 +46,15 @@ from sidecar.wiring import System
 _IN_FLIGHT_MOST_S: Final = 45
 """What is longest on its way: a provider call with its budget, and its record."""
 _BACKLOG: Final = 2_048
+"""Connections that wait in the kernel while the loop is busy."""
+_ACCEPTED_AT_ONCE: Final = 1
+"""Connections that one turn of the loop takes in.
+
+asyncio takes its backlog for this as well. When file descriptors have run out it goes on to the
+last of them, with a traceback and a timer for each, and each timer begins anew: with more than
+one they multiply every second, until the loop does nothing else and the heartbeat stops.
+Source: https://github.com/python/cpython/blob/v3.11.7/Lib/asyncio/selector_events.py#L155-L191
+"""
 
 _log = logging.getLogger(__name__)
 
@@ -60,18 +73,29 @@ class _Server(uvicorn.Server):
         """Leave signals alone."""
         yield
 
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to listen, with the kernel's backlog as it was."""
+        await super().startup(sockets)
+        for one in sockets or ():
+            one.listen(_BACKLOG)
+
 
 class Serving:
     """One HTTP server over the parts of a process."""
 
-    def __init__(self, doors: Doors, sender: Sender, waits: Waits, bound: socket.socket) -> None:
+    def __init__(
+        self, doors: Doors, console: Console, sender: Sender, waits: Waits, bound: socket.socket
+    ) -> None:
         self.doors = doors
+        self.console = console
         self.url = doors.public_url
         self._sender = sender
         self._waits = waits
         self._socket = bound
         self._mcp = McpDoor(doors)
-        self._server = server_of(application(doors, beside=[Route(MCP_PATH, self._mcp)]))
+        self._server = server_of(
+            application(doors, beside=[Route(MCP_PATH, self._mcp), *routes(console)])
+        )
 
     def stop(self) -> None:
         """Let nobody in any more, and nobody wait."""
@@ -94,7 +118,7 @@ def server_of(app: ASGIApp) -> uvicorn.Server:
             access_log=False,
             server_header=False,
             lifespan="off",
-            backlog=_BACKLOG,
+            backlog=_ACCEPTED_AT_ONCE,
             timeout_graceful_shutdown=_IN_FLIGHT_MOST_S,
         )
     )
@@ -107,7 +131,10 @@ def bound_socket(host: str, port: int) -> socket.socket:
         PortTaken: Somebody has it, or it is none of this machine's.
     """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    bound = socket.socket(family, socket.SOCK_STREAM)
+    # Named TCP, or asyncio leaves Nagle's algorithm on, and an answer's body waits 40 ms for the
+    # acknowledgement of its head:
+    # https://github.com/python/cpython/blob/v3.11.7/Lib/asyncio/base_events.py#L191-L199
+    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     try:
         bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         bound.bind((host, port))
@@ -133,12 +160,13 @@ async def open_serving(system: System, worker: Worker) -> AsyncGenerator[Serving
         async with Search(ledger.database) as search:
             policy = PolicyFile(settings.policy)
             waits = Waits(ledger.pool)
-            sender = Sender(ledger, system.dispatcher(worker))
+            sender = Sender(ledger, system.dispatcher(worker), waits.ended)
             proposer = Proposer(
                 *(ledger, system.types, policy),
                 lease_s=settings.lease_s,
                 tracing=system.watch.tracing,
             )
+            verdicts = system.verdicts(worker, policy)
             doors = Doors(
                 ledger=ledger,
                 search=search,
@@ -150,7 +178,9 @@ async def open_serving(system: System, worker: Worker) -> AsyncGenerator[Serving
                     Hands(sender, worker),
                 ),
                 slack=_slack(settings, ledger, proposer, policy),
-                verdicts=system.verdicts(worker),
+                verdicts=verdicts,
+                asking=system.asking(),
+                bulk=BulkAnswers(ledger, verdicts),
                 tokens=Tokens(ledger.pool),
                 policy=policy,
                 measures=Measures(),
@@ -158,10 +188,12 @@ async def open_serving(system: System, worker: Worker) -> AsyncGenerator[Serving
                 hosts=settings.own_names,
                 webhook_secrets=settings.webhook_secrets,
                 watch=system.watch,
+                chain=ChainReader(ledger, settings),
                 heartbeat_ttl_s=settings.heartbeat_ttl_s,
                 public_url=_url(bound),
             )
-            yield Serving(doors, sender, waits, bound)
+            console = console_of(doors, sandboxed=system.sandboxed, public_url=settings.public_url)
+            yield Serving(doors, console, sender, waits, bound)
 
 
 def _slack(

@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from ledger.commands import Worker
 from sidecar.cli.base import Cli, run
+from sidecar.console.links import Links
 from sidecar.doctor.checks import check_start
 from sidecar.inquiries import Inquiries
 from sidecar.sandboxed import sandbox_process
@@ -126,15 +127,16 @@ async def _tell(system: System, serving: Serving, this: Worker) -> None:
 
 
 async def _first_sign_in(serving: Serving) -> None:
-    """Where nobody can sign in yet: a token that makes the first one, on a terminal alone."""
+    """Where the console is; where nobody can sign in yet, a link that does, on a terminal alone."""
     tokens = serving.doors.tokens
+    click.echo(f"console   {serving.url}/console")
     if await tokens.anybody():
         return
     if not sys.stdout.isatty():
         click.echo("sign-in   no token exists yet: outlive token create NAME --role admin")
         return
-    secret = await tokens.first()
-    click.echo("sign-in   No token exists yet. This one makes the first, once, within 15 minutes:")
-    click.echo(f"          {secret}")
-    click.echo(f"          curl -X POST {serving.url}/v1/tokens -H 'Authorization: Bearer …' \\")
-    click.echo('            --json \'{"name": "you", "role": "admin"}\'')
+    made = await Links(serving.doors.ledger.pool).first(tokens)
+    if made is not None:
+        click.echo("sign-in   Nobody can sign in yet. This link makes the first admin, once,")
+        click.echo("          within 15 minutes. For programs: outlive token create NAME --role …")
+        click.echo(f"          {serving.url}{made[0]}")

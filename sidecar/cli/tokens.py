@@ -11,6 +11,7 @@ from sidecar.access.roles import Role
 from sidecar.access.tokens import DAY_S, NewToken, Token, Tokens
 from sidecar.cli import as_json as document
 from sidecar.cli.base import Cli, an_id, by_option, console, emit, json_option, run, table
+from sidecar.console.links import Links
 from sidecar.plain import plain
 from sidecar.wiring import open_ledger
 
@@ -88,6 +89,27 @@ def token_revoke(cli: Cli, /, token_id: str) -> None:
 
     ended = run(work())
     console().print(f"The token of {plain(ended.name)} ({ended.role.value}) is revoked.")
+
+
+@token.command("link")
+@click.argument("name")
+@click.pass_obj
+def token_link(cli: Cli, /, name: str) -> None:
+    """Make a link that signs NAME in to the console, once, within 15 minutes."""
+    settings = cli.settings()
+
+    async def work() -> tuple[str, datetime, datetime]:
+        async with open_ledger(settings) as ledger:
+            path, until = await Links(ledger.pool).create(name)
+            return path, until, await ledger.now()
+
+    path, until, now = run(work())
+    host = f"[{settings.http_host}]" if ":" in settings.http_host else settings.http_host
+    console().print(
+        Text((settings.public_url or f"http://{host}:{settings.http_port}").rstrip("/") + path),
+        soft_wrap=True,
+    )
+    console().print(f"For {plain(name)}. It works once, {words.when(until, now)}.")
 
 
 def _document(one: Token) -> dict[str, object]:

@@ -1,0 +1,109 @@
+"""Now, in a real browser: live, still for who reads, and whole without scripts."""
+
+import re
+
+import pytest
+from playwright.async_api import Page, expect
+
+from sidecar.access.roles import Role
+from tests.console.browser import WIDTHS, Windows, axe, overflow
+from tests.support.house import House, refund, waiting
+
+
+async def _proposal(house: House, charge: str = "ch_1", name: str = "refund-agent") -> None:
+    agent = await house.as_(Role.AGENT, name)
+    await waiting(agent, refund(charge, 4900))
+
+
+async def _rows(page: Page) -> int:
+    return await page.locator("[data-row]").count()
+
+
+async def test_what_changes_appears_by_itself_and_what_is_open_stays(
+    house: House, browser: Windows
+) -> None:
+    """Within seconds; the focus stays where it was."""
+    await _proposal(house)
+    page = await browser.signed_in(Role.APPROVER)
+    link = page.get_by_role("link", name="Refund 1 payment")
+    await link.focus()
+
+    await _proposal(house, "ch_2", "other-agent")
+
+    await expect(page.locator("[data-row]")).to_have_count(2, timeout=15_000)
+    await expect(link.first).to_be_focused()
+
+
+async def test_a_paused_page_holds_still(house: House, browser: Windows) -> None:
+    """Until it is let go on."""
+    page = await browser.signed_in(Role.APPROVER)
+    await page.get_by_role("button", name="Pause").click()
+    await _proposal(house)
+
+    await expect(page.locator("[data-told]")).to_contain_text("Paused")
+    with pytest.raises(AssertionError):
+        await expect(page.locator("[data-row]")).to_have_count(1, timeout=7_000)
+    await page.keyboard.press(".")
+    await expect(page.locator("[data-row]")).to_have_count(1, timeout=15_000)
+
+
+async def test_without_scripts_everything_is_there(house: House, browser: Windows) -> None:
+    """Sign-in, page, settings, sign-out; the page asks to be loaded again every 30 s."""
+    await _proposal(house)
+    page = await browser.signed_in(Role.APPROVER, scripts=False)
+
+    assert await _rows(page) == 1
+    assert re.search(r'<noscript><meta http-equiv="refresh" content="30">', await page.content())
+    await page.get_by_role("link", name="Settings").first.click()
+    await page.get_by_label("Language").select_option("es")
+    await page.get_by_label("Time zone").fill("Europe/Madrid")
+    await page.get_by_role("button", name="Save").click()
+    await expect(page.get_by_role("heading", name="Ajustes")).to_be_visible()
+    assert "refresh" not in await page.content()
+    await page.get_by_role("button", name="Salir", exact=True).first.click()
+    await page.wait_for_url("**/console/sign-in")
+
+
+async def test_keys_move_about_and_can_be_switched_off(house: House, browser: Windows) -> None:
+    """None decides; the list of them is a dialog."""
+    await _proposal(house)
+    page = await browser.signed_in(Role.APPROVER)
+
+    await page.keyboard.press("j")
+    await expect(page.get_by_role("link", name="Refund 1 payment")).to_be_focused()
+    await page.keyboard.press("?")
+    await expect(page.get_by_role("dialog")).to_be_visible()
+    await page.keyboard.press("Escape")
+    await page.goto("/console/settings")
+    await page.get_by_label("Single-letter shortcuts").uncheck()
+    await page.get_by_role("button", name="Save").click()
+    await page.wait_for_url("**/console/settings?saved=1")
+    await page.keyboard.press("?")
+    await expect(page.get_by_role("dialog")).not_to_be_visible()
+
+
+async def test_offline_is_said_and_locks(browser: Windows) -> None:
+    """And ends with the connection."""
+    page = await browser.signed_in(Role.APPROVER, at="/console/settings")
+    said = page.get_by_text("Nothing can be sent from this page")
+
+    await page.context.set_offline(offline=True)
+    await expect(said).to_be_visible()
+    await expect(page.get_by_role("button", name="Save")).to_have_attribute("aria-disabled", "true")
+    await page.context.set_offline(offline=False)
+    await expect(said).not_to_be_visible()
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+@pytest.mark.parametrize("width", WIDTHS)
+async def test_pages_are_accessible_and_fit(
+    house: House, browser: Windows, width: int, theme: str
+) -> None:
+    """WCAG 2.2 AA as far as axe sees, in both themes, and no sideways scrolling."""
+    await _proposal(house)
+    page = await browser.signed_in(Role.READER, width=width, dark=theme == "dark")
+
+    for path in ("/console", "/console/settings", "/console/nothing", "/console/sign-in"):
+        await page.goto(path)
+        assert await axe(page) == []
+        assert await overflow(page) <= 0
