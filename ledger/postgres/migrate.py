@@ -5,8 +5,9 @@ from pathlib import Path
 
 from alembic import command
 from alembic.config import Config
+from psycopg.conninfo import conninfo_to_dict
 from sqlalchemy import create_engine, text
-from sqlalchemy.engine import make_url
+from sqlalchemy.engine import URL
 from sqlalchemy.exc import OperationalError
 
 from ledger.postgres.connect import unreachable
@@ -16,8 +17,23 @@ _LOCK = 878_700
 
 
 def sqlalchemy_url(dsn: str) -> str:
-    """The SQLAlchemy form of a PostgreSQL URL, for psycopg 3."""
-    return make_url(dsn).set(drivername="postgresql+psycopg").render_as_string(hide_password=False)
+    """The SQLAlchemy form of a PostgreSQL URL, for psycopg 3.
+
+    libpq reads the address, since SQLAlchemy's own reader knows no list of hosts with ports
+    (`postgresql://a:5432,b:5432/db?target_session_attrs=read-write`): that is how a failover is
+    followed. Source: https://www.postgresql.org/docs/current/libpq-connect.html#LIBPQ-MULTIPLE-HOSTS
+
+    Raises:
+        psycopg.ProgrammingError: It is no address.
+    """
+    told = {name: str(value) for name, value in conninfo_to_dict(dsn).items()}
+    return URL.create(
+        "postgresql+psycopg",
+        username=told.pop("user", None),
+        password=told.pop("password", None),
+        database=told.pop("dbname", None),
+        query=told,
+    ).render_as_string(hide_password=False)
 
 
 async def migrate(dsn: str, *, to: str = "head") -> None:

@@ -125,6 +125,12 @@ class Proxy:
             link.abort()
             self.lost += 1
 
+    def cut_all(self) -> None:
+        """Cut every connection now, in the middle of whatever it carries."""
+        for link in list(self._links):
+            link.abort()
+            self.lost += 1
+
     async def serve(self, client_reader: StreamReader, client: StreamWriter) -> None:
         """Carry one connection until either side, or a loss, ends it."""
         server_reader, server = await asyncio.open_connection("127.0.0.1", self._upstream_port)
