@@ -16,7 +16,7 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3 python3.12 python3.13 py
 	$(name) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && \
 	echo $(name))))
 
-.PHONY: chaos messages simulate help setup run demo test check lint lock clean table crash races cases bad-input guards \
+.PHONY: model mutants properties chaos messages simulate help setup run demo test check lint lock clean table crash races cases bad-input guards \
 	pg15 audit-tamper sandbox story replan decisions runs fuzz roles soak frameworks \
 	telemetry-kill schemas secrets same-decisions compose-check
 
@@ -83,12 +83,20 @@ cases: $(READY) ## Proof: faults that others reported, played here
 bad-input: $(READY) ## Proof: what bad input gets
 	@$(BIN)/python tests/tables/run.py bad-input
 
-simulate: $(READY) ## Proof: seeded worlds, judged by true effects (SEEDS=200, SEED=7 for one)
+simulate: $(READY) ## Proof: seeded worlds, judged by true effects (SEEDS=200 JOBS=1, SEED=7 for one)
 	@$(BIN)/python tests/simulation/run.py $(if $(SEED),--seed $(SEED)) \
-		$(if $(SEEDS),--seeds $(SEEDS))
+		$(if $(SEEDS),--seeds $(SEEDS)) $(if $(JOBS),--jobs $(JOBS)) $(if $(JSON),--json)
 
-guards: $(READY) ## Proof: each guard is needed, since without it a test fails
-	@$(BIN)/python tests/guards/run.py
+mutants: $(READY) ## Proof: each protection is needed, since without it a test fails (ONLY=window)
+	@$(BIN)/python tests/guards/run.py $(if $(ONLY),--only "$(ONLY)")
+
+guards: mutants ## The same as mutants
+
+model: $(READY) ## Proof: every state of a small model of the protocol, and each protection needed
+	@$(BIN)/python -m tests.model.run
+
+properties: $(READY) ## Proof: what holds for any input that Hypothesis thinks of
+	@$(BIN)/python tests/tables/run.py properties
 
 audit-tamper: $(READY) ## Proof: each way of tampering with the history is found
 	@$(BIN)/python tests/tables/audit_tamper.py
@@ -139,6 +147,21 @@ $(FRAMEWORKS)/.ready: examples/requirements.lock | $(READY)
 		--requirement examples/requirements.lock
 	@$(FRAMEWORKS)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps \
 		--editable clients/python
+	@touch $@
+
+BENCHES := operation http growth orphans truth peers memory dispatch_with_telemetry
+
+bench: $(READY) $(if $(filter peers,$(or $(ONLY),peers)),.venv-peers/.ready) ## Ratios and rates (ONLY=http, SAVE=1, QUICK=1)
+	@for name in $(or $(ONLY),$(BENCHES)); do \
+		$(BIN)/python -m bench.$$name $(if $(SAVE),--save) $(if $(QUICK),--quick); \
+	done
+	@$(if $(SAVE),$(BIN)/python -m bench.report)
+
+.venv-peers/.ready: bench/peers/requirements.lock
+	@echo "Setting up .venv-peers for the benchmark of peers, once…"
+	@test -x .venv-peers/bin/python || $(PYTHON) -m venv .venv-peers
+	@.venv-peers/bin/python -m pip install --quiet --disable-pip-version-check \
+		--requirement bench/peers/requirements.lock
 	@touch $@
 
 pg15: $(READY) ## Proof: the database tests against PostgreSQL 15

@@ -94,7 +94,7 @@ class Dispatcher:
                 )
             )
             trace.started(attempt)
-            answer = await kind.send(operation, deadline)
+            answer = await kind.send(operation, deadline.gate_passed(attempt.started_at))
             trace.answered(answer)
             state = await self._record(operation, kind, attempt, answer)
             trace.recorded(state)

@@ -132,6 +132,8 @@ class Effect:
     provider_status: str
     pending_reason: str | None = None
     created_at: datetime | None = None
+    object_id: str | None = None
+    """What it acted on, where the provider names it."""
 
 
 @dataclass(frozen=True, slots=True)

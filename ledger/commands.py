@@ -69,6 +69,8 @@ class Authorized:
     repeated: bool
     """The same request came before; this is its authorization. Without operations: it is still
     before a person, or was never approved."""
+    operations: tuple[Operation, ...] = ()
+    """As they were recorded, for the owner that sends them at once; else none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +79,9 @@ class Revocation:
 
     stopped: tuple[UUID, ...]
     had_left: tuple[UUID, ...]
+    stopped_sums: Mapping[str, int] = field(default_factory=dict[str, int])
+    """In minor units, one sum a currency."""
+    left_sums: Mapping[str, int] = field(default_factory=dict[str, int])
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,6 +122,7 @@ class Stop(StrEnum):
     ESCALATION_OPEN = "escalation_open"
     NOT_SETTLED = "not_settled"
     LEASE_OVER = "lease_over"
+    QUARANTINE = "quarantine"
     BRAKE_ON = "brake_on"
     BREAKER_OPEN = "breaker_open"
     CLOCK_WENT_BACK = "clock_went_back"

@@ -22,6 +22,9 @@ NEEDS_A_PERSON: Final = frozenset(
 """Reasons that never close by themselves. All others asked about doubt, and an answer of the
 provider settles them."""
 
+BINDS_NOTHING: Final = "wait"
+"""The answer that neither moves nor closes money: one person gives it."""
+
 ABOUT_LOOKING: Final = ("PROVIDER_AUTH", "PROVIDER_UNREACHABLE", "TARGET_NOT_VISIBLE")
 """Reasons of an account's question that a look-up which answers again settles."""
 
@@ -51,8 +54,39 @@ class Escalation:
     note: str | None
     evidence: Mapping[str, Json] | None
     """What traces and logs told, once it was gathered; nothing decides by it."""
+    asked: Mapping[str, Json] | None = None
+    """What came of asking the provider again: `last`, and the last `answer`, if it was another."""
 
     @property
     def open(self) -> bool:
         """Whether it still waits for an answer."""
         return self.closed_at is None
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """The first of two people has signed an answer: on one case, and for no other answer."""
+
+    escalation_id: UUID
+    signer: str
+    answer: Mapping[str, Json]
+    """`verdict`, `reference`, `until`."""
+    note: str
+    signed_at: datetime
+    case_version: int
+    counts: bool
+    """Whether the case is still the one that was signed on."""
+
+
+def people_needed(money: Money | None, verdict: str | None, above_minor: Mapping[str, int]) -> int:
+    """How many different people an answer takes; the closing statement judges alike.
+
+    Args:
+        money: What the question is about.
+        verdict: The answer; `None`: any that closes the question for good.
+        above_minor: The policy's threshold for each currency, in minor units. None at all: one
+            person. A currency that is not named: two.
+    """
+    if verdict == BINDS_NOTHING or money is None or not above_minor:
+        return 1
+    return 2 if money.amount_minor > above_minor.get(money.currency, 0) else 1

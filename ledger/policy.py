@@ -68,6 +68,9 @@ class Policy(_Strict):
     rules: tuple[Rule, ...] = Field(default=(), strict=False)
     two_people: tuple[TwoPeople, ...] = Field(default=(), strict=False)
     limits: tuple[Limit, ...] = Field(default=(), strict=False)
+    answers_by_two_people_above_minor: Amounts = Field(default_factory=dict)
+    """Above which amount an answer to a question takes two people; none named: always one. Where
+    any is named, a currency that is not takes two."""
     type_to_confirm_above_minor: Amounts = Field(default_factory=dict)
     """From which total the console asks to type, even for one item."""
 

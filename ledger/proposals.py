@@ -9,7 +9,7 @@ from uuid import UUID
 
 from ledger.canonical import digest
 from ledger.commands import NewOperation
-from ledger.errors import OutliveError
+from ledger.errors import InvalidInput, OutliveError
 from ledger.model import Json
 
 OVERTAKEN: Final = "overtaken"
@@ -129,6 +129,14 @@ class Approval:
     reason: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Seat:
+    """One of the people that a decision takes, and when they said yes."""
+
+    voter: str
+    at: datetime
+
+
 class Taken(StrEnum):
     """How an approval was taken."""
 
@@ -163,6 +171,12 @@ class OwnProposal(DecisionRefused):
     code = "own_proposal"
 
 
+class NotApproved(DecisionRefused):
+    """There is no yes of this person to take back."""
+
+    code = "not_approved"
+
+
 class RepeatsUnanswered(DecisionRefused):
     """Items resemble older effects and were not declared separate."""
 
@@ -184,6 +198,21 @@ class UnknownProposal(OutliveError):
 
     def __init__(self, proposal_id: object) -> None:
         super().__init__(f"no proposal {proposal_id} in this ledger; it may be in another one")
+
+
+def left_out(proposal: Proposal, items: Sequence[int]) -> list[Mapping[str, Json]]:
+    """What is still asked for when some items are left out: for a change, with a new preview.
+
+    Raises:
+        InvalidInput: There is no such item, or nothing would be left: reject it instead.
+    """
+    count = len(proposal.input)
+    odd = sorted(set(items) - set(range(1, count + 1)))
+    if odd or not items:
+        raise InvalidInput(f"this proposal has items 1 to {count}; name some of them")
+    if len(set(items)) == count:
+        raise InvalidInput("leaving out every item leaves nothing: reject the proposal instead")
+    return [item for number, item in enumerate(proposal.input, 1) if number not in set(items)]
 
 
 def requests_digest(digests: Sequence[str]) -> str:

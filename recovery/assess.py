@@ -6,17 +6,14 @@ and what can't be proven to lie inside the key's window lies outside.
 """
 
 from datetime import datetime, timedelta
-from typing import Final
 
+from dispatcher.deadline import MOST_SKEW_S
 from dispatcher.provider import Look
 from ledger.model import Operation
 from recovery import doubt, sight
 from recovery.case import UNSENT, AttemptClass, Case, Held, Permission, World
 
-__all__ = ["World", "assess"]
-
-MOST_SKEW_S: Final = 60.0
-"""How far the database's clock and the provider's `Date` may be apart for anything to leave."""
+__all__ = ["MOST_SKEW_S", "World", "assess"]
 
 
 def assess(operation: Operation, look: Look, world: World, now: datetime) -> Case:

@@ -49,7 +49,7 @@ def dossier(
         "provider": {
             "trouble": None if look.trouble is None else look.trouble.value,
             "detail": look.detail,
-            "effects": [_effect(effect) for effect in look.effects],
+            "effects": [effect_told(effect) for effect in look.effects],
             "gone": list(look.gone),
             "remaining_minor": look.remaining_minor,
         },
@@ -73,7 +73,8 @@ def _attempt(attempt: Attempt) -> dict[str, Json]:
     }
 
 
-def _effect(effect: Effect) -> dict[str, Json]:
+def effect_told(effect: Effect) -> dict[str, Json]:
+    """An effect at the provider, as a dossier tells it."""
     return {
         "reference": effect.reference,
         "amount_minor": None if effect.money is None else effect.money.amount_minor,

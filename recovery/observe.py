@@ -18,6 +18,7 @@ from recovery.case import Held, World
 from recovery.limits import Limits
 
 _HOLDS: Final = {
+    "quarantine": Held.BRAKE,
     "brake_on": Held.BRAKE,
     "breaker_open": Held.BREAKER,
     "clock_went_back": Held.CLOCK,
@@ -70,7 +71,7 @@ async def observe(
         holds.add(Held.TARGET_BUSY)
     world = World(
         ledger_id=ledger.identity.ledger_id,
-        epoch=ledger.identity.epoch,
+        epoch=row["epoch"],
         capabilities=kind.capabilities,
         waits=kind.waits,
         credential=credential,
@@ -84,6 +85,7 @@ async def observe(
         process_skew_s=wall_s() - at.timestamp(),
         waiting=None if row["waiting_for"] is None else (row["waiting_for"], row["waiting_since"]),
         unseen_since=row["unseen_since"],
+        restored_at=row["restored_at"],
     )
     return Sighting(
         look=look,

@@ -45,10 +45,32 @@ class AnswerGiven:
     """The case version that the person had before them."""
 
 
+@dataclass(frozen=True, slots=True)
+class Differs:
+    """In what the named effect and the operation differ, for programs and pages."""
+
+    field: str
+    """`amount`, `currency`, `target` or `ours`."""
+    expected: str
+    got: str
+
+
 class VerdictRefused(OutliveError):
     """The answer contradicts what is known. Nothing was recorded but the refusal."""
 
     code = "verdict_refused"
+
+    def __init__(self, told: str, *, differs: Differs | None = None) -> None:
+        super().__init__(told)
+        self.differs = differs
+        self.case_version: int | None = None
+        """The operation's, after the refusal was entered in its history."""
+
+
+class AdapterFailed(OutliveError):
+    """Our own code broke while the provider was asked. Nothing was recorded, nothing was sent."""
+
+    code = "adapter_failed"
 
 
 async def named_effect(
@@ -72,21 +94,29 @@ async def named_effect(
         raise VerdictRefused(
             f"{reference} is not this operation's effect: it is {_amount(kind, found.money)} on "
             f"{where}, this operation is {_amount(kind, operation.subject.money)} on "
-            f"{operation.subject.object_id}"
+            f"{operation.subject.object_id}",
+            differs=_difference(operation, kind, found),
         )
     if found.liveness is Liveness.DEAD:
         raise VerdictRefused(f"{reference} is {found.provider_status}: it had no effect")
     if reference in operation.snapshot.get("references", ()):
         raise VerdictRefused(
-            f"{reference} stood before this operation was authorized: it is an earlier effect"
+            f"{reference} stood before this operation was authorized: it is an earlier effect",
+            differs=Differs("ours", str(operation.id), "an earlier effect"),
         )
     if found.marker is not None and found.marker.operation_id != operation.id:
-        raise VerdictRefused(f"{reference} carries the id of {found.marker.operation_id}")
+        raise VerdictRefused(
+            f"{reference} carries the id of {found.marker.operation_id}",
+            differs=Differs("ours", str(operation.id), str(found.marker.operation_id)),
+        )
     other = await ledger.pool.row(
         "used_reference", id=operation.id, reference=reference, provider=operation.provider
     )
     if other is not None:
-        raise VerdictRefused(f"{reference} is the effect of operation {other['id']} already")
+        raise VerdictRefused(
+            f"{reference} is the effect of operation {other['id']} already",
+            differs=Differs("ours", str(operation.id), str(other["id"])),
+        )
     return found
 
 
@@ -189,6 +219,17 @@ def _not_asked(operation: Operation, trouble: Trouble) -> ProviderError:
         "try again",
         code="provider_unreachable",
     )
+
+
+def _difference(operation: Operation, kind: OperationType, found: Effect) -> Differs:
+    """The first field in which they differ: the target before the money."""
+    wanted = operation.subject.money
+    if not found.subject_matches:
+        got = found.object_id or "another target, account or mode"
+        return Differs("target", operation.subject.object_id, got)
+    if wanted is not None and found.money is not None and wanted.currency != found.money.currency:
+        return Differs("currency", wanted.currency, found.money.currency)
+    return Differs("amount", _amount(kind, wanted), _amount(kind, found.money))
 
 
 def _amount(kind: OperationType, money: Money | None) -> str:

@@ -52,6 +52,10 @@ WORDS: Final = MappingProxyType(
             "A person decides whether the record is corrected.",
         ),
         # Found.
+        "UNRECORDED_EFFECT": (
+            "An effect at the provider bears this ledger's marker, and no operation here is its.",
+            "Nothing else is sent to its target; a person says what it is.",
+        ),
         "DUPLICATE_EFFECT": (
             "The provider shows more than one living effect of this operation.",
             "Nothing more is sent; a person decides which one stands.",

@@ -35,6 +35,7 @@ from sidecar.mcp.door import PATH as MCP_PATH
 from sidecar.mcp.door import McpDoor
 from sidecar.notify.slack_actions import SlackActions
 from sidecar.proposals.desk import Desk
+from sidecar.proposals.policy_deeds import PolicyDeeds
 from sidecar.proposals.policy_file import PolicyFile
 from sidecar.proposals.proposing import Proposer
 from sidecar.proposals.sending import Sender
@@ -104,8 +105,15 @@ class Serving:
 
     async def run(self) -> None:
         """Serve until stopped; returns when everything in flight has been finished."""
-        async with self._mcp.running():
-            await self._server.serve(sockets=[self._socket])
+        policy = PolicyDeeds(self.doors.ledger.pool, self.doors.policy)
+        telling = asyncio.create_task(policy.run(), name="policy")
+        try:
+            async with self._mcp.running():
+                await self._server.serve(sockets=[self._socket])
+        finally:
+            telling.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await telling
         await self._sender.drain()
 
 

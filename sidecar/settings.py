@@ -21,8 +21,6 @@ from pydantic import (
 )
 from pydantic import field_validator as validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
-from sqlalchemy.engine import make_url
-from sqlalchemy.exc import ArgumentError
 from standardwebhooks.webhooks import EmptyWebhookSecretError, Webhook
 
 from dispatcher.timing import Timing
@@ -132,8 +130,7 @@ class Settings(BaseSettings):
                 raise ValueError("use an address like postgresql://user:password@host/database")
             try:
                 conninfo_to_dict(url)
-                make_url(url)
-            except (psycopg.ProgrammingError, ArgumentError, ValueError):
+            except (psycopg.ProgrammingError, ValueError):
                 raise ValueError("it can't be read as an address of PostgreSQL") from None
         return value
 
@@ -203,6 +200,11 @@ class Settings(BaseSettings):
     def anchor(self) -> Path:
         """The file outside PostgreSQL that checkpoints are copied to."""
         return self.anchor_file or self.home / "checkpoints.jsonl"
+
+    @property
+    def mark(self) -> Path:
+        """The file outside PostgreSQL that says which ledger this is, and how far it has come."""
+        return self.home / "ledger.json"
 
     @property
     def timing(self) -> Timing:

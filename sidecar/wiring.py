@@ -22,13 +22,17 @@ from ledger.postgres.connect import Database
 from ledger.postgres.embedded import acquire
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.migrate import migrate
+from recovery.asking import Asking
 from recovery.limits import Limits
 from recovery.passes import Passes
 from recovery.recover import Recovery
+from recovery.sweep import ReverseSweep
 from recovery.verdicts import Verdicts
+from sidecar.proposals.policy_file import PolicyFile
 from sidecar.reachable import answers
 from sidecar.registry import Types
 from sidecar.settings import BadSettings, Settings, Shortened, shortened
+from sidecar.worker.outside import check_outside
 from sidecar.worker.readings import ReadBudget
 from telemetry.settings import load_telemetry
 from telemetry.watch import Watch, open_watch
@@ -99,8 +103,13 @@ class System:
         )
         return Passes(self.ledger, recovery, worker, self.settings.timing, self.limits)
 
-    def verdicts(self, worker: Worker) -> Verdicts:
-        """Takes people's answers."""
+    def sweep(self) -> ReverseSweep:
+        """From the provider's lists back into the ledger."""
+        kinds = [self.types.get(name) for name in self.types.names]
+        return ReverseSweep(self.ledger, kinds, f"sweep:{self.settings.identity}")
+
+    def verdicts(self, worker: Worker, policy: PolicyFile) -> Verdicts:
+        """Takes people's answers, from two where the policy says so."""
         return Verdicts(
             self.ledger,
             self.types,
@@ -108,7 +117,12 @@ class System:
             worker,
             self.settings.timing,
             self.limits,
+            above=policy.answers_above,
         )
+
+    def asking(self) -> Asking:
+        """Asks the provider because a person wants to know."""
+        return Asking(self.ledger, self.types, self.settings.timing, self.limits)
 
 
 @asynccontextmanager
@@ -143,6 +157,7 @@ async def open_system(settings: Settings, *, patient: bool = False) -> AsyncGene
     Raises:
         BadSettings: No provider key, or a margin shortened for a provider that is no sandbox.
         BadTelemetrySettings: As it says.
+        UnusableMark, UnusableAnchor: What is known outside the database can't be read.
         ProviderError: It does not answer, and the settings are allowed only with the sandbox.
     """
     watching = load_telemetry()
@@ -159,6 +174,7 @@ async def open_system(settings: Settings, *, patient: bool = False) -> AsyncGene
             watching, ledger, home=settings.home, instance=_instance(settings), embedded=patient
         ) as watch,
     ):
+        await check_outside(ledger, settings)
         # The ledger's id: the same for all replicas, so that a key has one fingerprint everywhere.
         salt = ledger.identity.ledger_id.bytes
         credential = fingerprint(key.get_secret_value(), salt)

@@ -16,6 +16,7 @@ from ledger.postgres.ledger import Ledger
 from telemetry.clickhouse.writer import ClickHouse
 from telemetry.errors import ClickHouseUnreachable, UnsupportedSchema
 from telemetry.facts import COLUMNS, fact
+from telemetry.matters import copy_matters
 
 CONSUMER: Final = "clickhouse"
 BATCH: Final = 1_000
@@ -72,6 +73,23 @@ class Outbox:
             seq=last["seq"],
         )
         return len(rows)
+
+    async def ship_matters(self, *, most: int = BATCH) -> int:
+        """Copy proposals and questions that are new or moved on; how many. Zeros as `ship`.
+
+        Raises:
+            DatabaseUnreachable: PostgreSQL does not answer; nothing is lost.
+        """
+        taken = await self._ledger.pool.row(
+            "take_facts", consumer=CONSUMER, holder=self._holder, hold_s=HOLD_S
+        )
+        if taken is None:
+            return 0
+        try:
+            return await copy_matters(self._ledger, self._clickhouse, most=most)
+        except (ClickHouseUnreachable, UnsupportedSchema) as error:
+            _log.info("proposals and questions wait: %s", error)
+            return 0
 
     async def leave(self) -> None:
         """End this holder's turn, so that another need not wait until it lapses."""

@@ -16,9 +16,19 @@ from telemetry.errors import ClickHouseMissing, ClickHouseUnreachable
 from telemetry.evidence import NO_CLICKHOUSE, Evidence
 from telemetry.export import Telemetry, open_telemetry
 from telemetry.langfuse import Langfuse
-from telemetry.metrics import Figure, of_counters, of_outbox, read_figures
+from telemetry.metrics import (
+    Figure,
+    exposition,
+    of_counters,
+    of_outbox,
+    of_truths,
+    read_approvals,
+    read_figures,
+)
 from telemetry.outbox import Outbox
+from telemetry.panels.reading import WITHIN_S, Panels
 from telemetry.settings import TelemetrySettings
+from telemetry.truths import Truths
 
 _log = logging.getLogger(__name__)
 
@@ -32,6 +42,9 @@ class Watch:
     outbox: Outbox | None
     """`None` where there is no trace store."""
     ledger: Ledger
+    panels: Panels
+    """For the Dashboards page."""
+    truths: Truths
 
     @property
     def tracing(self) -> Tracing:
@@ -49,6 +62,12 @@ class Watch:
             while await self.outbox.ship():
                 pass
 
+    async def copy_matters(self) -> None:
+        """Ship what was put before people. Raises as `work` does."""
+        if self.outbox is not None:
+            while await self.outbox.ship_matters():
+                pass
+
     async def figures(self) -> list[Figure]:
         """The figures of now, for `/metrics`.
 
@@ -61,6 +80,12 @@ class Watch:
         if self.telemetry.figures is not None:
             figures += of_counters(self.telemetry.figures)
         return figures
+
+    async def exposition(self) -> str:
+        """Figures and histograms as Prometheus reads them. Raises as `figures` does."""
+        waiting, decisions = await read_approvals(self.ledger)
+        truths = of_truths(await self.truths.read())
+        return exposition([*await self.figures(), *waiting], [*decisions, *truths])
 
 
 @asynccontextmanager
@@ -91,7 +116,10 @@ async def open_watch(
         outbox = None if clickhouse is None else Outbox(ledger, clickhouse, uuid4())
         if outbox is not None:
             stack.push_async_callback(outbox.leave)
-        yield Watch(telemetry, evidence, outbox, ledger)
+        panels = Panels(
+            *(ledger, None if url is None else lambda: connect(url, timeout_s=WITHIN_S), outbox)
+        )
+        yield Watch(telemetry, evidence, outbox, ledger, panels, Truths(ledger))
 
 
 def langfuse_of(settings: TelemetrySettings) -> Langfuse | None:

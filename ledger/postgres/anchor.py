@@ -64,7 +64,7 @@ async def anchor(ledger: Ledger, path: Path) -> int:
     """
     written = 0
     while True:
-        epoch, number = await asyncio.to_thread(_last, path)
+        epoch, number = await asyncio.to_thread(last_anchored, path)
         rows = await ledger.pool.rows(
             "checkpoint_unanchored", epoch=epoch, number=number, count=_ROWS
         )
@@ -108,8 +108,12 @@ def _parsed(line: bytes) -> Anchored | None:
         return None
 
 
-def _last(path: Path) -> tuple[int, int]:
-    """Epoch and number of the last whole line; lines are short, so the file's end suffices."""
+def last_anchored(path: Path) -> tuple[int, int]:
+    """Epoch and number of the last whole line; lines are short, so the file's end suffices.
+
+    Raises:
+        UnusableAnchor: The file can't be read.
+    """
     try:
         with path.open("rb") as file:
             size = file.seek(0, os.SEEK_END)

@@ -28,7 +28,7 @@ from ledger.postgres.statements import sql
 CHUNK: Final = 500
 """Operations a transaction."""
 
-_BEFORE_ALL: Final = UUID(int=0)
+BEFORE_ALL: Final = UUID(int=0)
 _AFTER_ALL: Final = UUID(int=2**128 - 1)
 _FETCHED: Final = 1_000
 
@@ -54,14 +54,14 @@ async def verify(
         UnusableAnchor: The anchor can't be read.
     """
     tally = Tally()
-    after: UUID | None = _BEFORE_ALL
+    after: UUID | None = BEFORE_ALL
     while after is not None:
-        after = await _follow_chunk(ledger.pool, after, chunk, tally)
+        after = await follow_chunk(ledger.pool, after, chunk, tally)
     await follow_checkpoints(ledger.pool, {key_id(key): key for key in keys}, anchor, tally)
     return tally.report()
 
 
-async def _follow_chunk(pool: Pool, after: UUID, chunk: int, tally: Tally) -> UUID | None:
+async def follow_chunk(pool: Pool, after: UUID, chunk: int, tally: Tally) -> UUID | None:
     """Follow the next operations; returns the last one's id, or `None` at the end."""
     async with pool.connection() as connection, connection.transaction():
         await connection.execute(sql("audit_begin"))

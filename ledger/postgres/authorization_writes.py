@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from enum import StrEnum
 from typing import Any, Final
 from uuid import UUID
@@ -36,6 +37,8 @@ class Judged:
     known_id: UUID | None
     known_digest: str | None
     older: Mapping[int, Sequence[UUID]]
+    at: datetime
+    """The ledger's clock, as the operations have it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,7 @@ class Authorize:
             await connection.execute(sql("lock_new_targets"), {"targets": targets})
             cursor = await connection.execute(sql("find_proposal"), {"id": wanted.proposal_id})
             found = await cursor.fetchone()
-        return None if found is None else Judged(Verdict.NEW, None, None, {})
+        return None if found is None else Judged(Verdict.NEW, None, None, {}, found["created_at"])
 
 
 def _judged(row: Mapping[str, Any]) -> Judged:
@@ -98,6 +101,7 @@ def _judged(row: Mapping[str, Any]) -> Judged:
         row["known_id"],
         row["known_digest"],
         {int(item): tuple(UUID(text) for text in ids) for item, ids in older.items()},
+        row["at"],
     )
 
 

@@ -1,6 +1,9 @@
 """Authorizing: a decided batch becomes operations, whole or not; and ends, if it is revoked."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from psycopg import Rollback
@@ -12,6 +15,7 @@ from ledger.policy import Count
 from ledger.postgres.authorization_writes import Authorize, AuthorizeItem, Judged, Verdict
 from ledger.postgres.connect import Connection
 from ledger.postgres.reading import Reading
+from ledger.postgres.recorded import recorded
 from ledger.postgres.statements import sql
 
 _AUTHORIZE = Authorize()
@@ -35,10 +39,7 @@ class Authorizing(Reading):
             judged = await self._writer.write(_AUTHORIZE, item)
             match judged.verdict:
                 case Verdict.NEW:
-                    ids = tuple(new.id for new in wanted.operations)
-                    return Authorized(
-                        wanted.proposal_id, wanted.authorization_id, ids, repeated=False
-                    )
+                    return _made(wanted, judged.at)
                 case Verdict.KNOWN:
                     return await self._known(wanted, judged)
                 case Verdict.ALIKE:
@@ -58,25 +59,26 @@ class Authorizing(Reading):
         Raises:
             As `authorize`.
         """
-        known = await self.pool.row(
-            "known_proposal", requested_by=wanted.requested_by, request_key=wanted.request_key
-        )
-        if not counts or known is not None:
+        if not counts or await self._came_before(wanted):
             return await self.authorize(wanted)
-        recorded = False
+        made: Authorized | None = None
         async with (
             self.pool.connection() as connection,
             connection.transaction() as transaction,
         ):
             if await _within_limits(connection, counts):
                 [judged] = await _AUTHORIZE.run(connection, [AuthorizeItem.of(wanted)])
-                recorded = judged.verdict is Verdict.NEW
-            if not recorded:
+                if judged.verdict is Verdict.NEW:
+                    made = _made(wanted, judged.at)
+            if made is None:
                 raise Rollback(transaction)
-        if not recorded:
-            return None
-        ids = tuple(new.id for new in wanted.operations)
-        return Authorized(wanted.proposal_id, wanted.authorization_id, ids, repeated=False)
+        return made
+
+    async def _came_before(self, wanted: NewAuthorization) -> bool:
+        known = await self.pool.row(
+            "known_proposal", requested_by=wanted.requested_by, request_key=wanted.request_key
+        )
+        return known is not None
 
     async def _known(self, wanted: NewAuthorization, judged: Judged) -> Authorized:
         if judged.known_digest != wanted.input_digest:
@@ -93,10 +95,32 @@ class Authorizing(Reading):
         rows = await self.pool.rows(
             "revoke", authorization_id=authorization_id, by=by, reason=reason, payload=told
         )
+        stopped = [row for row in rows if not row["had_left"]]
+        left = [row for row in rows if row["had_left"]]
         return Revocation(
-            stopped=tuple(row["id"] for row in rows if not row["had_left"]),
-            had_left=tuple(row["id"] for row in rows if row["had_left"]),
+            stopped=tuple(row["id"] for row in stopped),
+            had_left=tuple(row["id"] for row in left),
+            stopped_sums=_sums(stopped),
+            left_sums=_sums(left),
         )
+
+
+def _made(wanted: NewAuthorization, at: datetime) -> Authorized:
+    return Authorized(
+        wanted.proposal_id,
+        wanted.authorization_id,
+        tuple(new.id for new in wanted.operations),
+        repeated=False,
+        operations=() if wanted.owner is None else recorded(wanted, wanted.owner, at),
+    )
+
+
+def _sums(rows: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+    sums = Counter[str]()
+    for row in rows:
+        if row["amount_minor"] is not None:
+            sums[row["currency"]] += row["amount_minor"]
+    return dict(sorted(sums.items()))
 
 
 async def _within_limits(connection: Connection, counts: Sequence[Count]) -> bool:

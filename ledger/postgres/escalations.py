@@ -31,6 +31,12 @@ class EscalationClosed(OutliveError):
     code = "escalation_closed"
 
 
+class NotYours(OutliveError):
+    """Somebody else is on it, or nobody."""
+
+    code = "claim_not_yours"
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What is put to a person about one operation."""
@@ -38,14 +44,6 @@ class Question:
     reasons: Sequence[str]
     dossier: Mapping[str, Json]
     window_ends_at: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class Renewal:
-    """A new authorization by the person who decides to send again."""
-
-    by: str
-    until: datetime
 
 
 class Escalations:
@@ -61,7 +59,7 @@ class Escalations:
             StaleFence, StaleCase: The decision was made on an older picture.
         """
         async with self._pool.connection() as connection, connection.transaction():
-            await _apply(connection, write, actor)
+            await apply_write(connection, write, actor)
             cursor = await connection.execute(
                 sql("open_escalation"),
                 {
@@ -93,61 +91,7 @@ class Escalations:
             )
             closed = await cursor.fetchone()
             stays = closed is not None and not closed["closed"]
-            await _apply(connection, write, actor, escalated=stays)
-
-    async def answer(
-        self,
-        escalation_id: UUID,
-        write: DecisionWrite,
-        *,
-        by: str,
-        verdict: str,
-        note: str,
-        renewal: Renewal | None = None,
-        closes: bool = True,
-    ) -> None:
-        """Write a person's verdict and close the question, in one commit.
-
-        Raises:
-            EscalationClosed: It was answered meanwhile.
-            StaleFence, StaleCase: Something was learned since the person read it.
-        """
-        async with self._pool.connection() as connection, connection.transaction():
-            await connection.execute(sql("lock_operation"), {"id": write.operation.id})
-            if closes:
-                cursor = await connection.execute(
-                    sql("close_escalation"),
-                    {"id": escalation_id, "by": by, "verdict": verdict, "note": note},
-                )
-                if await cursor.fetchone() is None:
-                    raise EscalationClosed(
-                        "this question was answered meanwhile; you changed nothing. "
-                        "`outlive show` tells by whom"
-                    )
-            await _still_nobodys(connection, write)
-            await _apply(connection, write, by)
-            if renewal is not None:
-                await connection.execute(
-                    sql("renew_authorization"),
-                    {
-                        "id": new_id(),
-                        "operation_id": write.operation.id,
-                        "by": renewal.by,
-                        "until": renewal.until,
-                    },
-                )
-
-    async def close(self, escalation_id: UUID, *, by: str, verdict: str, note: str) -> None:
-        """Close a question that is not about one operation.
-
-        Raises:
-            EscalationClosed: It was answered meanwhile.
-        """
-        row = await self._pool.row(
-            "close_escalation", id=escalation_id, by=by, verdict=verdict, note=note
-        )
-        if row is None:
-            raise EscalationClosed("this question was answered meanwhile; you changed nothing")
+            await apply_write(connection, write, actor, escalated=stays)
 
     async def open_account(
         self,
@@ -191,6 +135,27 @@ class Escalations:
         until: datetime = row["claimed_until"]
         return until
 
+    async def release(self, escalation_id: UUID, *, by: str) -> None:
+        """Let go of it; people are paged again.
+
+        Raises:
+            NotYours: It is not this person who is on it.
+        """
+        if await self._pool.row("release_escalation", id=escalation_id, by=by) is None:
+            raise NotYours("you are not on it, so there is nothing to release")
+
+    async def extend(self, escalation_id: UUID, *, by: str, for_s: float) -> datetime:
+        """Stay on it longer; until when.
+
+        Raises:
+            NotYours: It is not this person who is on it, or their claim has lapsed.
+        """
+        row = await self._pool.row("extend_escalation", id=escalation_id, by=by, for_s=for_s)
+        if row is None:
+            raise NotYours("you are not on it any more; claim it again")
+        until: datetime = row["claimed_until"]
+        return until
+
     async def get(self, any_id: UUID) -> Escalation:
         """Find one by its own id or its operation's; the open one first.
 
@@ -202,12 +167,12 @@ class Escalations:
             raise UnknownEscalation(
                 f"nobody was ever asked about {any_id}; `outlive escalations` lists what is open"
             )
-        return _escalation(row)
+        return escalation_of(row)
 
     async def open_ones(self, *, limit: int = 100) -> list[Escalation]:
         """The open questions, ordered by what is lost first: window, money, age."""
         rows = await self._pool.rows("list_escalations", limit=limit)
-        return [_escalation(row) for row in rows]
+        return [escalation_of(row) for row in rows]
 
     async def without_evidence(
         self, *, after_s: float, again_s: float, limit: int
@@ -229,22 +194,14 @@ class Escalations:
         await self._pool.rows("attach_evidence", id=escalation_id, evidence=json.dumps(evidence))
 
 
-async def _still_nobodys(connection: Connection, write: DecisionWrite) -> None:
-    """Two people may name the same effect at the same moment: the later one reads again."""
-    operation = write.operation
-    reference = write.reference or (write.result or {}).get("done_by_hand")
-    if reference is None:
-        return
-    named = {"provider": operation.provider, "reference": reference}
-    await connection.execute(sql("lock_reference"), named)
-    cursor = await connection.execute(sql("used_reference"), {**named, "id": operation.id})
-    if await cursor.fetchone() is not None:
-        raise StaleCase(operation.id, operation.case_version)
-
-
-async def _apply(
+async def apply_write(
     connection: Connection, write: DecisionWrite, actor: str, *, escalated: bool | None = None
 ) -> None:
+    """Write a decision in the transaction that is open.
+
+    Raises:
+        StaleFence, StaleCase: The decision was made on an older picture.
+    """
     item = DecisionItem.of(write, actor)
     if escalated is not None:
         item = item.but_escalated(escalated=escalated)
@@ -255,7 +212,8 @@ async def _apply(
         raise StaleCase(write.operation.id, write.operation.case_version)
 
 
-def _escalation(row: Mapping[str, Any]) -> Escalation:
+def escalation_of(row: Mapping[str, Any]) -> Escalation:
+    """One row of `escalations` as a value."""
     return Escalation(
         id=row["id"],
         scope=row["scope"],
@@ -278,4 +236,5 @@ def _escalation(row: Mapping[str, Any]) -> Escalation:
         verdict=row["verdict"],
         note=row["note"],
         evidence=row["evidence"],
+        asked=row["asked"],
     )

@@ -5,14 +5,18 @@ from datetime import datetime
 from typing import Self
 from uuid import UUID
 
+from ledger.postgres.answers import Answers
 from ledger.postgres.authorizing import Authorizing
+from ledger.postgres.bulk import BulkRequests
 from ledger.postgres.connect import LOST, Database, Pool, check_server, unreachable
 from ledger.postgres.escalations import Escalations
 from ledger.postgres.holding import Holding
 from ledger.postgres.moving import Moving
 from ledger.postgres.outbox import Outbox
 from ledger.postgres.proposals import Proposals
+from ledger.postgres.restoring import Restorations
 from ledger.postgres.runs import Runs
+from ledger.postgres.sweeping import Sweeps
 from ledger.postgres.switches import Switches
 from ledger.postgres.writer import GroupWriter
 
@@ -37,10 +41,14 @@ class Ledger(Authorizing, Moving, Holding):
         super().__init__(Pool(database), GroupWriter(database))
         self.database = database
         self.escalations = Escalations(self.pool)
+        self.answers = Answers(self.pool)
+        self.bulk = BulkRequests(self.pool)
         self.switches = Switches(self.pool)
         self.proposals = Proposals(self.pool)
         self.runs = Runs(self.pool)
         self.outbox = Outbox(self.pool)
+        self.restorations = Restorations(self.pool)
+        self.sweeps = Sweeps(self.pool)
         self.identity = Identity(UUID(int=0), 0, is_test=False)
 
     async def __aenter__(self) -> Self:

@@ -2,9 +2,9 @@
 
 import logging
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import fields
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from ledger.model import (
@@ -22,6 +22,7 @@ from ledger.model import (
 )
 
 Row = Mapping[str, Any]
+_ANSWERS: Final = tuple(field.name for field in fields(Answer))
 _log = logging.getLogger(__name__)
 
 
@@ -130,10 +131,8 @@ def answer_of(stored: Row) -> Answer:
 
 def answer_as_json(answer: Answer) -> dict[str, Json]:
     """The stored form of an answer. A provider's text may hold what PostgreSQL can't."""
-    return {
-        name: storable(value) if isinstance(value, str) else value
-        for name, value in asdict(answer).items()
-    }
+    values = ((name, getattr(answer, name)) for name in _ANSWERS)
+    return {name: storable(value) if isinstance(value, str) else value for name, value in values}
 
 
 def storable(text: str) -> str:

@@ -22,10 +22,16 @@ from sqlalchemy import (
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
 from ledger.postgres import schema_approval as _approval
+from ledger.postgres import schema_console as _console
+from ledger.postgres import schema_restored as _restored
 from ledger.postgres.schema_base import TIME, PgSnapshot, Xid8, metadata
 
 proposals = _approval.proposals
 """Described beside votes, runs and tokens, in `schema_approval`."""
+restorations, sweeps = _restored.restorations, _restored.sweeps
+"""Described in `schema_restored`."""
+sessions = _console.sessions
+"""Described beside links and acts, in `schema_console`."""
 
 ledger_identity = Table(
     "ledger_identity",
@@ -51,6 +57,7 @@ authorizations = Table(
     Column("revoked_reason", Text),
     Column("created_at", TIME, nullable=False),
     Index("authorizations_of_proposal", "proposal_id"),
+    Index("authorizations_revoked", "revoked_at", "id"),
 )
 operations = Table(
     "operations",
@@ -227,10 +234,16 @@ escalations = Table(
     Column("verdict", Text),
     Column("note", Text),
     Column("evidence", JSONB),
+    Column("asked_at", TIME),
+    Column("asked", JSONB),
     Index("escalations_of_operation", "operation_id"),
+    Index("escalations_closed", "closed_at", "id"),
     Index("escalations_one_open", "operation_id", unique=True),
     Index("escalations_one_open_account", "provider", "account", unique=True),
+    Column("target", Text),
     Index("escalations_one_open_effect", "provider", "account", "reference", unique=True),
+    Index("escalations_of_effect", "provider", "account", "reference"),
+    Index("escalations_on_target", "target"),
 )
 brakes = Table(
     "brakes",

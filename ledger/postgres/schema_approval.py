@@ -55,6 +55,8 @@ proposals = Table(
     UniqueConstraint("requested_by", "request_key"),
     Index("proposals_awaiting", "expires_at"),
     Index("proposals_listed", "created_at", "id"),
+    Index("proposals_asked", "created_at", "id"),
+    Index("proposals_decided", "decided_at", "id"),
     Index("proposals_of_run", "run_id"),
 )
 proposal_items = Table(
@@ -76,6 +78,27 @@ votes = Table(
     Column("voter", Text, primary_key=True),
     Column("separate", ARRAY(Integer), nullable=False),
     Column("voted_at", TIME, nullable=False),
+    Index("votes_voted", "voted_at"),
+)
+signatures = Table(
+    "signatures",
+    metadata,
+    Column("escalation_id", Uuid, primary_key=True),
+    Column("signer", Text, primary_key=True),
+    Column("case_version", BigInteger, nullable=False),
+    Column("answer", JSONB, nullable=False),
+    Column("digest", Text, nullable=False),
+    Column("note", Text, nullable=False),
+    Column("signed_at", TIME, nullable=False),
+)
+bulk_answers = Table(
+    "bulk_answers",
+    metadata,
+    Column("answered_by", Text, primary_key=True),
+    Column("request_key", Text, primary_key=True),
+    Column("digest", Text, nullable=False),
+    Column("began_at", TIME, nullable=False),
+    Column("result", JSONB),
 )
 limit_counters = Table(
     "limit_counters",

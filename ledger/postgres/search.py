@@ -88,7 +88,12 @@ class Search:
         if cursor is not None:
             wanted.append(ops.c.id < place_of(cursor))
         # One more than wanted tells whether there is another page.
-        query = select(*LINE).where(*wanted).order_by(ops.c.id.desc()).limit(limit + 1)
+        found = select(*LINE).where(*wanted)
+        if filters is not None and (filters.in_doubt or filters.escalated):
+            # Few, and found by an index of their own: the offset keeps the planner from walking
+            # back through everything that is over until it has met enough of them.
+            found = select(found.offset(0).subquery("live"))
+        query = found.order_by(found.selected_columns.id.desc()).limit(limit + 1)
         rows = await self._rows(query)
         lines = tuple(line_of(row) for row in rows[:limit])
         return Page(lines, cursor_of(lines[-1].id) if len(rows) > limit else None)

@@ -29,9 +29,9 @@ class Switches:
         """Stop sending in a scope. What has left can't be stopped."""
         await self._pool.rows("set_brake", scope=scope, by=by, reason=reason)
 
-    async def release_brake(self, scope: str) -> bool:
+    async def release_brake(self, scope: str, *, by: str) -> bool:
         """Let sending go on; whether there was such a brake."""
-        return await self._pool.row("release_brake", scope=scope) is not None
+        return await self._pool.row("release_brake", scope=scope, by=by) is not None
 
     async def brakes(self) -> list[Brake]:
         """All brakes that are on."""

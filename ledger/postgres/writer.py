@@ -98,7 +98,7 @@ class GroupWriter:
         done: asyncio.Future[Result] = asyncio.get_running_loop().create_future()
         self._queue.append(_Waiting(kind, item, kind.keys(item), done))
         self._news.set()
-        return await asyncio.shield(done)
+        return await done
 
     async def close(self) -> None:
         """Write what waits, then stop."""

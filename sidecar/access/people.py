@@ -7,6 +7,8 @@ import re
 from dataclasses import dataclass
 from typing import Final
 
+from psycopg.errors import UniqueViolation
+
 from ledger.errors import InvalidInput, OutliveError
 from ledger.postgres.connect import Pool
 
@@ -56,8 +58,13 @@ class People:
             raise InvalidInput(
                 "a Slack member id looks like U024BE7LH: in Slack, Profile, …, Copy member ID"
             )
-        if await self._pool.row("people_put", person=name, slack_id=slack_id) is None:
-            raise SlackTaken(f"{slack_id} is somebody else's account; remove them first")
+        taken = SlackTaken(f"{slack_id} is somebody else's account; remove them first")
+        try:
+            row = await self._pool.row("people_put", person=name, slack_id=slack_id)
+        except UniqueViolation:  # somebody said so for another person in the same moment
+            raise taken from None
+        if row is None:
+            raise taken
 
     async def listing(self) -> list[Person]:
         """Everybody, by name."""

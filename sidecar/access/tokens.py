@@ -116,6 +116,7 @@ class Tokens:
                 if await cursor.fetchone() is None:
                     raise TokenSpent("this token works once and was used; ask an admin for another")
             agent = new.role is Role.AGENT
+            await connection.execute(sql("token_lock"), {"name": new.name})
             cursor = await connection.execute(
                 sql("token_taken"), {"name": new.name, "agent": agent}
             )
@@ -177,13 +178,13 @@ class Tokens:
         rows = await self._pool.rows("token_list", after=after, limit=limit)
         return [_token(row) for row in rows]
 
-    async def revoke(self, token_id: UUID) -> Token:
+    async def revoke(self, token_id: UUID, *, by: str) -> Token:
         """End a token: here at once, elsewhere within a few seconds.
 
         Raises:
             UnknownToken: There is none with this id.
         """
-        row = await self._pool.row("token_revoke", id=token_id)
+        row = await self._pool.row("token_revoke", id=token_id, by=by)
         if row is None:
             raise UnknownToken(f"no token {token_id} in this ledger")
         self._remembered.clear()

@@ -4,9 +4,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from ledger.escalations import Escalation
+from ledger.escalations import Escalation, Signature
 from ledger.model import Attempt, Json, Money, Operation
 from ledger.postgres.search_values import Decided, OperationLine, Told
+from recovery.causes import Cause
 
 Document = dict[str, Any]
 
@@ -148,4 +149,32 @@ def escalation(of: Escalation) -> Document:
         "note": of.note,
         "dossier": dict(of.dossier),
         "evidence": None if of.evidence is None else dict(of.evidence),
+        "asked": None if of.asked is None else dict(of.asked),
+    }
+
+
+def signature(of: Signature) -> Document:
+    """The first of two people has signed an answer."""
+    return {
+        "escalation_id": str(of.escalation_id),
+        "by": of.signer,
+        "answer": dict(of.answer),
+        "note": of.note,
+        "signed_at": moment(of.signed_at),
+        "case_version": of.case_version,
+        "counts": of.counts,
+    }
+
+
+def cause(of: Cause) -> Document:
+    """Questions that come from the same thing."""
+    return {
+        "provider": of.provider,
+        "account": of.account,
+        "reasons": list(of.reasons),
+        "since": moment(of.since),
+        "until": moment(of.until),
+        "silent": of.silent,
+        "escalation_ids": [str(one) for one in of.escalation_ids],
+        "sums": dict(of.sums),
     }

@@ -12,6 +12,7 @@ import click
 from ledger.commands import Authorized, Revocation
 from ledger.errors import InvalidInput
 from ledger.model import Money, Operation
+from ledger.postgres.switches import Brake
 from sidecar import words
 from sidecar.cli import as_json as document
 from sidecar.cli.base import Cli, an_id, by_option, console, emit, json_option, run
@@ -20,6 +21,8 @@ from sidecar.plain import plain
 from sidecar.proposals.authorizing import Wanted
 from sidecar.proposals.authorizing import authorize as authorize_batch
 from sidecar.proposals.batch import read_batch
+from sidecar.proposals.held_back import as_text as held_text
+from sidecar.proposals.held_back import holding_back
 from sidecar.wiring import open_ledger, open_system
 
 _SPAN: Final = re.compile(r"([1-9][0-9]{0,5})(s|m|h|d)")
@@ -72,12 +75,13 @@ def authorize(cli: Cli, /, *, file: Path, as_json: bool, **given: Any) -> None:
         separate=given["separate"],
     )
 
-    async def work() -> tuple[Authorized, list[Operation]]:
+    async def work() -> tuple[Authorized, list[Operation], list[Brake]]:
         async with open_system(cli.settings()) as system:
             made = await authorize_batch(system, wanted)
-            return made, await system.ledger.operations(made.operation_ids)
+            brakes = holding_back(await system.ledger.switches.brakes(), type_name=wanted.kind)
+            return made, await system.ledger.operations(made.operation_ids), brakes
 
-    made, operations = run(work())
+    made, operations, brakes = run(work())
     operations.sort(key=lambda operation: operation.item)
     if as_json:
         emit(
@@ -86,6 +90,7 @@ def authorize(cli: Cli, /, *, file: Path, as_json: bool, **given: Any) -> None:
                 "proposal_id": str(made.proposal_id),
                 "repeated": made.repeated,
                 "operations": [document.operation(operation) for operation in operations],
+                "held_back": [one.scope for one in brakes],
             }
         )
         return
@@ -93,6 +98,9 @@ def authorize(cli: Cli, /, *, file: Path, as_json: bool, **given: Any) -> None:
     began = "Authorized before, unchanged" if made.repeated else "Authorized"
     out.print(f"{began}: {len(operations):,} operations, {' and '.join(sums(operations))}")
     out.print(f"authorization {made.authorization_id}")
+    held = held_text(brakes)
+    if held is not None:
+        out.print(plain(held))
     out.print("A worker sends them (`outlive worker`); `outlive ops` shows how far they are.")
 
 
@@ -130,6 +138,8 @@ def revoke(cli: Cli, /, authorization: str, *, by: str, reason: str, as_json: bo
             {
                 "stopped": [str(one) for one in ended.stopped],
                 "had_left": [str(one) for one in ended.had_left],
+                "stopped_sums": dict(ended.stopped_sums),
+                "left_sums": dict(ended.left_sums),
             }
         )
         return

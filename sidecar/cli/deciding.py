@@ -16,6 +16,8 @@ from sidecar.cli import as_json as document
 from sidecar.cli.base import Cli, by_option, console, emit, json_option, run, table
 from sidecar.cli.finding import find_proposal
 from sidecar.plain import plain
+from sidecar.proposals.held_back import as_text as held_text
+from sidecar.proposals.held_back import holding_back
 from sidecar.wiring import open_ledger
 
 _SHOWN: Final = 100
@@ -67,24 +69,45 @@ def approve(
 ) -> None:
     """Approve PROPOSAL. Without --digest it is shown, and asked about."""
 
-    async def work() -> Taken | None:
+    async def work() -> tuple[Taken | None, str | None]:
         async with open_ledger(cli.settings()) as ledger:
             read = await _read(ledger, await find_proposal(ledger, proposal), digest)
             if digest is None and not _confirmed(read):
-                return None
+                return None, None
             approval = Approval(
                 read.id, read.version, read.digest, by, separate=separate, reason=reason
             )
             changed = read.input if read.changed else None
-            return await ledger.proposals.approve(approval, final_input=changed)
+            taken = await ledger.proposals.approve(approval, final_input=changed)
+            brakes = await ledger.switches.brakes()
+            return taken, held_text(holding_back(brakes, type_name=read.type))
 
     told = {
         None: "Nothing was decided.",
         Taken.APPROVED: "Approved. A worker sends it (`outlive worker`); `outlive ops` shows it.",
-        Taken.ONE_OF_TWO: "Counted: 1 of 2. Another person must approve too.",
+        Taken.ONE_OF_TWO: "Counted: 1 of 2. Another person must approve too; until then "
+        "`outlive unapprove` takes yours back.",
         Taken.REPEATED: "You approved it before; nothing was done twice.",
     }
-    console().print(told[run(work())])
+    taken, held = run(work())
+    console().print(told[taken])
+    if held is not None:
+        console().print(plain(held))
+
+
+@click.command()
+@click.argument("proposal")
+@by_option
+@click.pass_obj
+def unapprove(cli: Cli, /, proposal: str, *, by: str) -> None:
+    """Take back your approval of PROPOSAL, until a second person has given theirs."""
+
+    async def work() -> None:
+        async with open_ledger(cli.settings()) as ledger:
+            await ledger.proposals.unapprove(await find_proposal(ledger, proposal), by=by)
+
+    run(work())
+    console().print("Taken back. The proposal waits as before.")
 
 
 @click.command()

@@ -36,6 +36,7 @@ _BY_CODE: Final = MappingProxyType(
                 "invalid_parameters",
                 "ambiguous_id",
                 "invalid_input",
+                "bulk_refused",
                 "input_too_large",
                 "unknown_type",
                 "repeated_target",

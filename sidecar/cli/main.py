@@ -12,16 +12,20 @@ from ledger.errors import OutliveError
 from sidecar.cli.auditing import audit
 from sidecar.cli.authorizing import authorize, revoke
 from sidecar.cli.base import Cli
-from sidecar.cli.deciding import approve, proposals, reject
+from sidecar.cli.claiming import ask, claim
+from sidecar.cli.deciding import approve, proposals, reject, unapprove
 from sidecar.cli.demo import demo
 from sidecar.cli.doctor import doctor
 from sidecar.cli.exits import Exit, exit_of
 from sidecar.cli.explaining import explain
 from sidecar.cli.faults import log_of
+from sidecar.cli.many import answer_many
 from sidecar.cli.people import people
 from sidecar.cli.policing import policy
-from sidecar.cli.questions import claim, escalations, resolve
+from sidecar.cli.questions import escalations
 from sidecar.cli.reading import ops
+from sidecar.cli.resolving import resolve, unsign
+from sidecar.cli.restored import restored
 from sidecar.cli.running import migrate, sandbox, worker
 from sidecar.cli.serve import serve, up
 from sidecar.cli.showing import show
@@ -60,8 +64,9 @@ def outlive(context: click.Context, /, home: Path | None, verbose: int) -> None:
 
 for _command in (
     *(up, serve, worker, migrate, sandbox, demo, doctor, audit),
-    *(proposals, approve, reject, policy, token, people),
-    *(authorize, revoke, ops, show, explain, escalations, claim, resolve, brake),
+    *(claim, ask, resolve, unsign, answer_many),
+    *(proposals, approve, unapprove, reject, policy, token, people),
+    *(authorize, revoke, ops, show, explain, escalations, brake, restored),
 ):
     outlive.add_command(_command)
 

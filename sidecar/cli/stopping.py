@@ -41,14 +41,15 @@ def brake_on(cli: Cli, /, scope: str, *, reason: str, by: str) -> None:
 
 @brake.command("off")
 @click.argument("scope")
+@by_option
 @click.pass_obj
-def brake_off(cli: Cli, /, scope: str) -> int:
+def brake_off(cli: Cli, /, scope: str, *, by: str) -> int:
     """Let SCOPE go on."""
     checked = a_scope(scope)
 
     async def work() -> bool:
         async with open_ledger(cli.settings()) as ledger:
-            return await ledger.switches.release_brake(checked)
+            return await ledger.switches.release_brake(checked, by=by)
 
     released = run(work())
     if not released:

@@ -78,14 +78,15 @@ def token_list(cli: Cli, /, *, as_json: bool) -> None:
 
 @token.command("revoke")
 @click.argument("token_id", metavar="TOKEN")
+@by_option
 @click.pass_obj
-def token_revoke(cli: Cli, /, token_id: str) -> None:
+def token_revoke(cli: Cli, /, token_id: str, *, by: str) -> None:
     """End TOKEN (its id): serving processes refuse it within a few seconds."""
     wanted = an_id(token_id, "a token")
 
     async def work() -> Token:
         async with open_ledger(cli.settings()) as ledger:
-            return await Tokens(ledger.pool).revoke(wanted)
+            return await Tokens(ledger.pool).revoke(wanted, by=by)
 
     ended = run(work())
     console().print(f"The token of {plain(ended.name)} ({ended.role.value}) is revoked.")

@@ -29,6 +29,12 @@ async def examine(settings: Settings) -> AsyncGenerator[Finding]:
     except OutliveError as error:
         yield Finding("ledger", Level.FAIL, f"{error.code}: {error}", "nothing works without it")
         return
+    if settings.stripe_api_key is None:
+        yield Finding(
+            *("provider", Level.WARN, "no key is set: nothing can be sent or looked up from here"),
+            "set STRIPE_API_KEY; without it `outlive up` brings its own sandbox",
+        )
+        return
     try:
         async with open_system(settings) as system:
             async for finding in _of_provider(system):

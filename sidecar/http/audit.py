@@ -14,8 +14,9 @@ from uuid import UUID
 
 from ledger.errors import InvalidInput
 from sidecar.access.roles import Right
+from sidecar.chain import Standing
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
-from sidecar.http.models import JsonObject, Line, Moment, NoBody, Paged, Utc, View
+from sidecar.http.models import JsonObject, Line, Moment, NoBody, NoQuery, Paged, Utc, View
 
 _SCAN: Final = 2_000
 _PLACE: Final = re.compile(r"(\d{1,19})\.([0-9a-f]{32})\.(\d{1,19})")
@@ -63,6 +64,38 @@ class AuditPage(View):
     looked_back_to: Utc | None
     checkpoint: CheckpointView | None
     """The last one; what came after it is chained, not signed yet."""
+
+
+class BrokenView(View):
+    """The first thing that does not hold."""
+
+    words: str
+    operation_id: UUID | None
+    seq: int | None
+    checkpoint: int | None
+
+
+class ChainView(View):
+    """Whether the history is as it was written, as far as a worker has recomputed it."""
+
+    standing: Standing
+    whole_until: Utc | None
+    """The last checkpoint that was proven."""
+    checked_at: Utc | None
+    """When the last whole round ended."""
+    operations: int
+    events: int
+    found: int
+    broken: BrokenView | None
+    others_keys: int
+    """Checkpoints signed with a key that this installation does not know."""
+    checkpoint: CheckpointView | None
+    anchored_at: Utc | None
+    """The newest checkpoint that also stands in this installation's anchor."""
+
+
+async def _chain(call: Call[NoQuery, NoBody]) -> Reply:
+    return Reply(ChainView.model_validate(await call.doors.chain.read()))
 
 
 async def _search(call: Call[AuditQuery, NoBody]) -> Reply:
@@ -180,5 +213,16 @@ TABLE: Final[Table] = (
         answers={200: AuditPage},
         handler=_search,
         refuses=("invalid_input",),
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/audit/chain",
+        right=Right.OVERSEE,
+        name="read_chain",
+        summary="Until when the history is known to be whole, and anchored.",
+        query=NoQuery,
+        body=NoBody,
+        answers={200: ChainView},
+        handler=_chain,
     ),
 )

@@ -1,11 +1,12 @@
 """`/v1/authorizations/{id}/revoke`: end an authorization; what has left can't be called back."""
 
-from typing import Final
+from typing import Final, Self
 from uuid import UUID
 
+from ledger.commands import Revocation
 from sidecar.access.roles import Right
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
-from sidecar.http.models import Body, NoQuery, Reason, View
+from sidecar.http.models import Body, MoneyView, NoQuery, Reason, View, sums_view
 from sidecar.inquiries import Inquiries
 
 
@@ -20,12 +21,25 @@ class RevocationView(View):
 
     stopped: list[UUID]
     had_left: list[UUID]
+    stopped_money: list[MoneyView]
+    """One sum a currency, in minor units."""
+    left_money: list[MoneyView]
+
+    @classmethod
+    def of(cls, ended: Revocation) -> Self:
+        """A revocation, with its sums."""
+        return cls(
+            stopped=list(ended.stopped),
+            had_left=list(ended.had_left),
+            stopped_money=sums_view(ended.stopped_sums),
+            left_money=sums_view(ended.left_sums),
+        )
 
 
 async def _revoke(call: Call[NoQuery, RevokeBody]) -> Reply:
     await Inquiries(call.doors.ledger).require_authorization(call.id)
     ended = await call.doors.ledger.revoke(call.id, by=call.who.actor, reason=call.body.reason)
-    return Reply(RevocationView.model_validate(ended))
+    return Reply(RevocationView.of(ended))
 
 
 TABLE: Final[Table] = (

@@ -77,7 +77,7 @@ async def _set(call: Call[NoQuery, BrakeBody]) -> Reply:
 
 async def _release(call: Call[NoQuery, NoBody]) -> Reply:
     scope = _scope(call)
-    released = await call.doors.ledger.switches.release_brake(scope)
+    released = await call.doors.ledger.switches.release_brake(scope, by=call.who.actor)
     return Reply(ReleasedView(scope=scope, released=released))
 
 

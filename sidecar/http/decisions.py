@@ -7,8 +7,10 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
 from uuid import UUID
 
-from ledger.proposals import Approval, DecisionRefused, Taken
+from ledger.proposals import Approval, DecisionRefused, Taken, left_out
 from sidecar.access.roles import Right
+from sidecar.access.seats import seats_of_proposal
+from sidecar.http.brakes import BrakeView
 from sidecar.http.decision_models import (
     ApproveBody,
     ChangeBody,
@@ -17,12 +19,14 @@ from sidecar.http.decision_models import (
     WithdrawBody,
 )
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
-from sidecar.http.models import NoQuery
+from sidecar.http.models import NoBody, NoQuery
 from sidecar.http.problems import problem_of
 from sidecar.http.views import ProposalView
+from sidecar.proposals.held_back import holding_back
 
 _REFUSES: Final = ("unknown_proposal", "decision_stale", "decision_too_late")
 _DIGEST: Final = "9f2c" * 16
+_SENDS: Final = frozenset({"approved", "one_of_two", "repeated"})
 T = TypeVar("T")
 
 
@@ -62,7 +66,7 @@ async def _change(call: Call[NoQuery, ChangeBody]) -> Reply:
         call,
         lambda: call.doors.proposer.change(
             proposal,
-            body.items,
+            left_out(proposal, body.leave_out) if body.items is None else body.items,
             version=body.version,
             digest=body.digest,
             by=call.who.actor,
@@ -83,6 +87,11 @@ async def _withdraw(call: Call[NoQuery, WithdrawBody]) -> Reply:
     return await _reply(call, call.id, "withdrawn")
 
 
+async def _unapprove(call: Call[NoQuery, NoBody]) -> Reply:
+    await _decided(call, lambda: call.doors.ledger.proposals.unapprove(call.id, by=call.who.actor))
+    return await _reply(call, call.id, "approval_withdrawn")
+
+
 async def _decided(call: Call[NoQuery, Any], decide: Callable[[], Awaitable[T]]) -> T:
     """Decide; a refusal comes with how things stand now."""
     try:
@@ -95,15 +104,25 @@ async def _decided(call: Call[NoQuery, Any], decide: Callable[[], Awaitable[T]])
 
 async def _standing(call: Call[NoQuery, Any], proposal_id: UUID) -> ProposalView:
     standing = await call.doors.desk.proposal(proposal_id, sees_only=None)
-    items = await call.doors.ledger.proposals.items(proposal_id)
-    return ProposalView.whole(standing, items)
+    ledger = call.doors.ledger
+    items = await ledger.proposals.items(proposal_id)
+    told = call.who.sees_only is None
+    seats = await seats_of_proposal(ledger, standing.proposal) if told else None
+    return ProposalView.whole(standing, items, seats)
 
 
 async def _reply(
     call: Call[NoQuery, Any], proposal_id: UUID, taken: str, *, status: int = 200
 ) -> Reply:
+    standing = await _standing(call, proposal_id)
+    brakes = await call.doors.ledger.switches.brakes()
+    held = holding_back(brakes, type_name=standing.type) if taken in _SENDS else []
     view = DecisionView.model_validate(
-        {"taken": taken, "proposal": await _standing(call, proposal_id)}
+        {
+            "taken": taken,
+            "proposal": standing,
+            "held_back": [BrakeView.model_validate(one) for one in held],
+        }
     )
     return Reply(view, status)
 
@@ -168,6 +187,18 @@ TABLE: Final[Table] = (
             "items": [{"charge": "ch_1", "amount_minor": 800, "currency": "usd"}],
             "reason": "Shipping is not refunded.",
         },
+    ),
+    Endpoint(
+        method="POST",
+        path="/v1/proposals/{id}/unapprove",
+        right=Right.DECIDE,
+        name="unapprove",
+        summary="Take your approval back, until a second person has given theirs.",
+        query=NoQuery,
+        body=NoBody,
+        answers={200: DecisionView},
+        handler=_unapprove,
+        refuses=("unknown_proposal", "decision_too_late", "decision_stale", "not_approved"),
     ),
     Endpoint(
         method="POST",

@@ -4,8 +4,11 @@ from dataclasses import dataclass
 
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.search import Search
+from recovery.asking import Asking
+from recovery.bulk import BulkAnswers
 from recovery.verdicts import Verdicts
 from sidecar.access.tokens import Tokens
+from sidecar.chain import ChainReader
 from sidecar.http.limits import Buckets
 from sidecar.http.measures import Measures
 from sidecar.notify.slack_actions import SlackActions
@@ -30,6 +33,8 @@ class Doors:
     slack: SlackActions | None
     """`None` where no signing secret is set."""
     verdicts: Verdicts
+    asking: Asking
+    bulk: BulkAnswers
     tokens: Tokens
     policy: PolicyFile
     measures: Measures
@@ -39,5 +44,6 @@ class Doors:
     webhook_secrets: tuple[str, ...]
     """Stripe's signing secrets: during a roll the old one counts as well."""
     watch: Watch
+    chain: ChainReader
     heartbeat_ttl_s: float
     public_url: str

@@ -7,7 +7,6 @@ from sidecar.access.roles import Right
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
 from sidecar.http.models import NoBody, NoQuery, View
 from sidecar.http.problems import Problem
-from telemetry.metrics import exposition
 
 
 class HealthView(View):
@@ -56,7 +55,7 @@ async def _metrics(call: Call[NoQuery, NoBody]) -> Reply:
     doors = call.doors
     row = await doors.ledger.pool.row("gauges", ttl_s=doors.heartbeat_ttl_s)
     assert row is not None  # noqa: S101  a SELECT without FROM has one row
-    figures = exposition(await doors.watch.figures())
+    figures = await doors.watch.exposition()
     return Reply(
         None,
         text=doors.measures.text(row, waits=doors.desk.waiting) + figures,

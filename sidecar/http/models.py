@@ -1,5 +1,6 @@
 """What bodies, queries and answers have in common: strict on the way in, exact on the way out."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, TypeVar
 
@@ -113,3 +114,10 @@ ViewOf = TypeVar("ViewOf", bound=View)
 def money_view(amount: Money | None) -> MoneyView | None:
     """An amount, if there is one."""
     return None if amount is None else MoneyView.model_validate(amount)
+
+
+def sums_view(sums: Mapping[str, int]) -> list[MoneyView]:
+    """Sums, one a currency, in the order of their currencies."""
+    return [
+        MoneyView(amount_minor=total, currency=currency) for currency, total in sorted(sums.items())
+    ]

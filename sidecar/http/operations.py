@@ -12,6 +12,7 @@ from ledger.postgres.search_values import Filters, cursor_of, place_of
 from ledger.runs import call_key
 from sidecar.access.roles import Right
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
+from sidecar.http.keys import KEY_MOST, key_header
 from sidecar.http.models import (
     Body,
     JsonObject,
@@ -31,7 +32,6 @@ from sidecar.proposals.proposing import Wanted
 from sidecar.proposals.standing import Standing
 from sidecar.results.texts import Status
 
-_KEY_MOST: Final = 200
 _PLAIN: Final = "!$&'()*+,/:;=?@[]~ "
 """Left as they are in a key; `#` is not, since versions of a changed proposal are told by it."""
 _PROPOSING: Final = (
@@ -120,15 +120,9 @@ def _reply(standing: Standing) -> Reply:
 
 def _request_key(call: Call[WaitQuery, ProposeBody]) -> str:
     """What makes a repeat the same request, for this agent."""
-    given = call.headers.get("idempotency-key")
+    given = key_header(call.headers)
     body = call.body
     if given is not None:
-        if not 0 < len(given) <= _KEY_MOST or not given.isascii() or not given.isprintable():
-            raise Problem(
-                "invalid_request",
-                f"an Idempotency-Key has 1 to {_KEY_MOST} visible ASCII characters",
-                {"Idempotency-Key": "does not fit"},
-            )
         return f"key:{quote(given, safe=_PLAIN)}"
     if body.run_key is not None and body.tool_call_id is not None:
         return call_key(body.run_key, body.tool_call_id)
@@ -143,7 +137,7 @@ def _request_key(call: Call[WaitQuery, ProposeBody]) -> str:
 
 def _trace_context(call: Call[WaitQuery, ProposeBody]) -> str | None:
     given = call.headers.get("traceparent", "")
-    return given if 0 < len(given) <= _KEY_MOST and given.isascii() else None
+    return given if 0 < len(given) <= KEY_MOST and given.isascii() else None
 
 
 async def _list(call: Call[OperationsQuery, NoBody]) -> Reply:

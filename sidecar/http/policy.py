@@ -1,10 +1,14 @@
 """`/v1/policy` and `/v1/types`: the rules in force, and what can be asked for."""
 
-from typing import Final
+from typing import Annotated, Final
 
+from pydantic import Field
+
+from ledger.policy_past import Advice, Ending
 from sidecar.access.roles import Right
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
-from sidecar.http.models import JsonObject, NoBody, NoQuery, View
+from sidecar.http.models import JsonObject, NoBody, NoQuery, Query, Utc, View
+from sidecar.proposals.policy_past import DAYS, PolicyRecord, policy_record
 
 
 class PolicyView(View):
@@ -33,6 +37,82 @@ class TypesView(View):
     """What can be asked for here."""
 
     types: list[TypeView]
+
+
+class RuleView(View):
+    """What one rule did to one operation type."""
+
+    rule: str
+    type: str
+    asked: int
+    """How often people were asked; the rest went by themselves."""
+    by_policy: int
+    as_proposed: int
+    changed: int
+    rejected: int
+    expired: int
+    withdrawn: int
+    waiting: int
+
+
+class SuggestionView(View):
+    """One thing to look at; nothing changes by itself."""
+
+    advice: Advice
+    rule: str | None
+    type: str | None
+    currency: str | None
+    now_minor: int | None
+    next_minor: int | None
+    seen: int
+    """Over how many requests it was seen."""
+    would_pass: int
+    """How many of these days' requests would have gone by themselves."""
+
+
+class PolicyStatisticsView(View):
+    """What the rules did lately."""
+
+    since: Utc
+    until: Utc
+    requests: int
+    cut: bool
+    """There were more: only the newest were looked at."""
+    rules: list[RuleView]
+    suggestions: list[SuggestionView]
+
+
+class StatisticsQuery(Query):
+    """Over how long."""
+
+    days: Annotated[int, Field(ge=1, le=90)] = DAYS
+
+
+async def _statistics(call: Call[StatisticsQuery, NoBody]) -> Reply:
+    held = call.doors.policy
+    held.refresh()
+    record = await policy_record(call.doors.ledger, held.policy, days=call.query.days)
+    return Reply(statistics_view(record))
+
+
+def statistics_view(record: PolicyRecord) -> PolicyStatisticsView:
+    """A record as it is answered, here and by the command line."""
+    return PolicyStatisticsView(
+        since=record.since,
+        until=record.until,
+        requests=record.requests,
+        cut=record.cut,
+        rules=[
+            RuleView(
+                rule=one.rule,
+                type=one.type,
+                asked=one.asked,
+                **{ending.value: one.counts.get(ending, 0) for ending in Ending},
+            )
+            for one in record.rules
+        ],
+        suggestions=[SuggestionView.model_validate(one) for one in record.suggestions],
+    )
 
 
 async def _policy(call: Call[NoQuery, NoBody]) -> Reply:
@@ -78,6 +158,17 @@ TABLE: Final[Table] = (
         body=NoBody,
         answers={200: PolicyView},
         handler=_policy,
+    ),
+    Endpoint(
+        method="GET",
+        path="/v1/policy/statistics",
+        right=Right.OVERSEE,
+        name="read_policy_statistics",
+        summary="What each rule did lately, and what could be looked at.",
+        query=StatisticsQuery,
+        body=NoBody,
+        answers={200: PolicyStatisticsView},
+        handler=_statistics,
     ),
     Endpoint(
         method="GET",

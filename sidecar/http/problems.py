@@ -3,6 +3,7 @@
 Source: https://www.rfc-editor.org/rfc/rfc9457
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from http import HTTPStatus
@@ -14,6 +15,8 @@ from starlette.responses import JSONResponse
 from ledger.errors import InvalidParameters, LookAlike, OutliveError, ProviderError
 from ledger.model import Json
 from ledger.proposals import RepeatsUnanswered
+from recovery.asking import Throttled
+from recovery.verify import Differs, VerdictRefused
 from sidecar.http.models import View
 
 MEDIA_TYPE: Final = "application/problem+json"
@@ -46,6 +49,11 @@ STATUS: Final = MappingProxyType(
                 "stale_case",
                 "stale_fence",
                 "escalation_closed",
+                "claim_not_yours",
+                "signed_already",
+                "not_signed",
+                "not_approved",
+                "under_way",
                 "verdict_refused",
                 "gate_stop",
                 "name_taken",
@@ -67,6 +75,7 @@ STATUS: Final = MappingProxyType(
                 "key_missing",
                 "key_reused",
                 "repeated_target",
+                "bulk_refused",
                 "bad_signature",
                 "target_not_found",
                 "wrong_mode",
@@ -78,11 +87,17 @@ STATUS: Final = MappingProxyType(
             ),
             422,
         ),
-        "rate_limited": 429,
+        **dict.fromkeys(("rate_limited", "throttled"), 429),
         "unexpected": 500,
-        **dict.fromkeys(("provider_auth", "provider_error"), 502),
+        **dict.fromkeys(("provider_auth", "provider_error", "adapter_failed", "send_broke"), 502),
         **dict.fromkeys(
-            ("database_unreachable", "provider_unreachable", "provider_inconsistent", "not_ready"),
+            (
+                "database_unreachable",
+                "provider_unreachable",
+                "provider_inconsistent",
+                "not_ready",
+                "panels_unreachable",
+            ),
             503,
         ),
     }
@@ -103,6 +118,15 @@ class FieldProblem(View):
     problem: str
 
 
+class DiffersView(View):
+    """One field in which the effect that was named and the operation differ."""
+
+    field: str
+    """`amount`, `currency`, `target` or `ours`."""
+    expected: str
+    got: str
+
+
 class ProblemView(View):
     """A refusal. `code` is stable; `detail` says what happened and what to do."""
 
@@ -117,6 +141,8 @@ class ProblemView(View):
     """By item: what exists already and resembles it."""
     current: dict[str, Any] | None = None
     """How things stand now, where the caller was late."""
+    differs: DiffersView | None = None
+    """In what a named effect is not this operation's, where an answer was refused for it."""
 
 
 @dataclass(slots=True, eq=False)
@@ -130,6 +156,7 @@ class Problem(Exception):
     status: int | None = None
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     older: Mapping[int, Sequence[object]] | None = None
+    differs: Differs | None = None
 
 
 def problem_of(error: OutliveError) -> Problem:
@@ -140,6 +167,12 @@ def problem_of(error: OutliveError) -> Problem:
         problem.errors = {f"{at}{name}": told for name, told in error.problems.items()}
     if isinstance(error, RepeatsUnanswered | LookAlike):
         problem.older = error.older
+    if isinstance(error, VerdictRefused):
+        problem.differs = error.differs
+        if error.case_version is not None:
+            problem.current = {"case_version": error.case_version}
+    if isinstance(error, Throttled):
+        problem.headers = {"Retry-After": str(math.ceil(error.wait_s))}
     if error.code not in STATUS:
         problem.status = 502 if isinstance(error, ProviderError) else 409
     return problem
@@ -160,6 +193,7 @@ def response_to(problem: Problem) -> JSONResponse:
         if problem.older is None
         else {str(item): [str(one) for one in ids] for item, ids in problem.older.items()},
         current=None if problem.current is None else dict(problem.current),
+        differs=None if problem.differs is None else DiffersView.model_validate(problem.differs),
     )
     headers = dict(problem.headers)
     if status in _AFTER_S:

@@ -7,6 +7,7 @@ from uuid import UUID
 from ledger.postgres.search_values import cursor_of, place_of
 from ledger.proposals import Proposal, ProposalState
 from sidecar.access.roles import Right
+from sidecar.access.seats import seats_of_proposal
 from sidecar.http.endpoint import Call, Endpoint, Reply, Table
 from sidecar.http.models import Line, NoBody, Paged, View
 from sidecar.http.operations import WaitQuery
@@ -63,8 +64,11 @@ async def _read(call: Call[WaitQuery, NoBody]) -> Reply:
     standing = await call.doors.desk.proposal(
         call.id, sees_only=call.who.sees_only, wait_s=float(call.query.wait or 0)
     )
-    items = await call.doors.ledger.proposals.items(call.id)
-    return Reply(ProposalView.whole(standing, items))
+    ledger = call.doors.ledger
+    items = await ledger.proposals.items(call.id)
+    told = call.who.sees_only is None
+    seats = await seats_of_proposal(ledger, standing.proposal) if told else None
+    return Reply(ProposalView.whole(standing, items, seats))
 
 
 TABLE: Final[Table] = (

@@ -6,9 +6,11 @@ A resource of its own adds its file's table here, and nothing else.
 from typing import Final
 
 from sidecar.http import (
+    answering,
     audit,
     authorizations,
     brakes,
+    dashboards,
     decisions,
     escalations,
     evidence,
@@ -19,6 +21,7 @@ from sidecar.http import (
     runs,
     slack,
     tokens,
+    trail,
     webhooks,
 )
 from sidecar.http.endpoint import Table
@@ -30,9 +33,12 @@ ENDPOINTS: Final[Table] = (
     *decisions.TABLE,
     *authorizations.TABLE,
     *escalations.TABLE,
+    *answering.TABLE,
     *brakes.TABLE,
     *policy.TABLE,
     *audit.TABLE,
+    *trail.TABLE,
+    *dashboards.TABLE,
     *tokens.TABLE,
     *runs.TABLE,
     *webhooks.TABLE,

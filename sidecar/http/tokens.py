@@ -77,7 +77,8 @@ async def _list(call: Call[Paged, NoBody]) -> Reply:
 
 
 async def _revoke(call: Call[NoQuery, NoBody]) -> Reply:
-    return Reply(TokenView.model_validate(await call.doors.tokens.revoke(call.id)))
+    ended = await call.doors.tokens.revoke(call.id, by=call.who.actor)
+    return Reply(TokenView.model_validate(ended))
 
 
 TABLE: Final[Table] = (

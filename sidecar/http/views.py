@@ -4,6 +4,7 @@ from typing import Any, Self
 from uuid import UUID
 
 from ledger.proposals import Item, Proposal
+from sidecar.access.seats import Seats
 from sidecar.http.models import JsonObject, MoneyView, Utc, View
 from sidecar.http.operation_views import OperationView
 from sidecar.proposals.standing import Standing
@@ -72,6 +73,30 @@ def line_of(proposal: Proposal) -> JsonObject:
         "decided_at": proposal.decided_at,
         "superseded_by": proposal.superseded_by,
     }
+
+
+class SeatView(View):
+    """Somebody who has said yes, and when."""
+
+    by: str
+    at: Utc
+
+
+class SeatsView(View):
+    """Who has said yes so far, and who still can."""
+
+    needed: int
+    taken: list[SeatView]
+    can: list[str]
+
+    @classmethod
+    def of(cls, seats: Seats) -> Self:
+        """Seats."""
+        return cls(
+            needed=seats.needed,
+            taken=[SeatView(by=seat.voter, at=seat.at) for seat in seats.taken],
+            can=list(seats.can),
+        )
 
 
 class ItemView(View):
@@ -143,9 +168,11 @@ class ProposalView(ProposalLineView):
     item_list: list[ItemView]
     result: ResultView
     operations: list[OperationView]
+    seats: SeatsView | None
+    """Who approved it, and who may be the next; agents are not told."""
 
     @classmethod
-    def whole(cls, standing: Standing, items: list[Item]) -> Self:
+    def whole(cls, standing: Standing, items: list[Item], seats: Seats | None = None) -> Self:
         """A proposal with its items and what came of them."""
         proposal = standing.proposal
         return cls.model_validate(
@@ -167,5 +194,6 @@ class ProposalView(ProposalLineView):
                 "item_list": [ItemView.of(item) for item in items],
                 "result": ResultView.of(standing.result),
                 "operations": [OperationView.of(one) for one in standing.operations],
+                "seats": None if seats is None else SeatsView.of(seats),
             }
         )

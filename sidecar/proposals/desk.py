@@ -48,7 +48,7 @@ class Desk:
         """
         made = await self._proposer.propose(wanted, sender=self._worker)
         if made.authorized and not made.repeated:
-            self._sender.start(made.operation_ids)
+            self._sender.start(made.operations)
         if wait_s is None:
             wait_s = PATIENCE_S if made.authorized else 0.0
         await self._waits.until_ended(Of.PROPOSAL, made.proposal_id, most_s=wait_s)

@@ -21,6 +21,7 @@ from ledger.errors import ProviderError
 from ledger.model import Json
 from ledger.postgres.authorization_writes import LOOK_ALIKE_S
 from ledger.postgres.ledger import Ledger
+from sidecar.proposals.beforehand import Beforehand
 
 Items = Sequence[Mapping[str, Json]]
 Older = Mapping[int, tuple[UUID, ...]]
@@ -35,9 +36,13 @@ class Fresh:
     operations: Sequence[NewOperation]
     already: Older = field(default_factory=dict[int, tuple[UUID, ...]])
     """Items of the request, by their number in it, that are not asked for."""
+    older: Older = field(default_factory=dict[int, tuple[UUID, ...]])
+    """What those that are asked for resemble, by their number among them."""
+    busy: bool = False
+    """One of their targets is in doubt, or before a person."""
 
 
-async def only_new(ledger: Ledger, kind: OperationType, items: Items) -> Fresh:
+async def only_new(ledger: Ledger, before: Beforehand, kind: OperationType, items: Items) -> Fresh:
     """Prepare a batch, without what exists already; all of it where nothing or everything does.
 
     Raises:
@@ -51,12 +56,15 @@ async def only_new(ledger: Ledger, kind: OperationType, items: Items) -> Fresh:
             raise
         fresh = [item for number, item in enumerate(items, 1) if number not in known]
         operations = await prepare(kind, ledger.identity, fresh)
-        return Fresh(fresh, operations, known)
-    older, _ = await ledger.proposals.repeats(operations)
+        older, busy = await before.repeats(operations)
+        return Fresh(fresh, operations, known, older=older, busy=busy)
+    older, busy = await before.repeats(operations)
     if not 0 < len(older) < len(items):
-        return Fresh(items, operations)
+        return Fresh(items, operations, older=older, busy=busy)
     new = [number for number in range(1, len(items) + 1) if number not in older]
-    return Fresh([items[n - 1] for n in new], [operations[n - 1] for n in new], older)
+    kept = [operations[n - 1] for n in new]
+    resembled, busy = await before.repeats(kept)
+    return Fresh([items[n - 1] for n in new], kept, older, older=resembled, busy=busy)
 
 
 def as_names(older: Older) -> dict[str, Json]:

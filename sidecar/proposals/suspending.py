@@ -162,7 +162,7 @@ class Suspending:
         await self._ledger.runs.move(run.id, _assigned(calls, made))
         if made.authorized:
             if hands is not None and not made.repeated:
-                hands.sender.start(made.operation_ids)
+                hands.sender.start(made.operations)
             await self._waits.until_ended(Of.PROPOSAL, made.proposal_id, most_s=self._patience_s)
 
     async def _again(self, run: Run, calls: Sequence[Call]) -> list[Call]:

@@ -59,6 +59,10 @@ class Waits:
         finally:
             self._forget((of, waited_for), future)
 
+    def ended(self, of: Of, what: UUID) -> None:
+        """This process has brought it to its end itself: nobody need wait for the next question."""
+        self._wake([(of, what)])
+
     def close(self) -> None:
         """Let everybody go with what is known; nobody waits any more."""
         self._closed = True

@@ -13,6 +13,8 @@ from sidecar.notify.outbound import Carrier, Outbound
 from sidecar.notify.resume import ResumeCarrier
 from sidecar.notify.slack import SlackCarrier
 from sidecar.notify.webhook import WebhookCarrier
+from sidecar.proposals.policy_deeds import EVERY_S as POLICY_S
+from sidecar.proposals.policy_deeds import PolicyDeeds
 from sidecar.proposals.policy_file import PolicyFile
 from sidecar.proposals.proposing import Proposer
 from sidecar.proposals.reproposing import Reproposing
@@ -20,16 +22,26 @@ from sidecar.proposals.suspending import Suspending
 from sidecar.proposals.waiting import Waits
 from sidecar.settings import Settings
 from sidecar.wiring import System
+from sidecar.worker.chain_check import check_chain
 from sidecar.worker.evidence_pass import EvidencePass
 from sidecar.worker.outbox_pass import OutboxPass
+from sidecar.worker.outside import keep_outside
 from sidecar.worker.process import Periodic
 from sidecar.worker.runs_pass import RunsPass
 
 SOON_S: Final = 1.0
 EVIDENCE_S: Final = 5.0
+MATTERS_S: Final = 5.0
+CHAIN_S: Final = 60.0
+"""So often a part of the history is recomputed: five thousand operations, some seconds."""
 CLOSING_S: Final = 600.0
 DAY_S: Final = 86_400.0
+OUTSIDE_S: Final = 10.0
+SWEEP_S: Final = 2.0
+"""How often it is looked whether a sweep is due."""
 MONTHS_AHEAD: Final = 3
+SESSIONS_KEPT_DAYS: Final = 30
+"""How long sign-in links and sessions that have ended are still told of."""
 _EVERYWHERE: Final = ("0.0.0.0/0", "::/0")
 """An address that the operator sets may be a private one; what agents name may not."""
 
@@ -43,7 +55,9 @@ async def open_periodic(system: System) -> AsyncGenerator[list[Periodic]]:
     """
     settings, ledger = system.settings, system.ledger
     policy = PolicyFile(settings.policy)
-    proposer = Proposer(ledger, system.types, policy, lease_s=settings.lease_s)
+    proposer = Proposer(
+        *(ledger, system.types, policy), lease_s=settings.lease_s, tracing=system.watch.tracing
+    )
     waits = Waits(ledger.pool)
     addresses = settings.resume_addresses
     suspending = Suspending(ledger, system.types, proposer, waits, addresses)
@@ -54,6 +68,15 @@ async def open_periodic(system: System) -> AsyncGenerator[list[Periodic]]:
 
     async def partitions() -> None:
         await ledger.pool.rows("ensure_partitions", months_ahead=MONTHS_AHEAD)
+
+    async def sessions() -> None:
+        await ledger.pool.rows("forget_sessions", kept_days=SESSIONS_KEPT_DAYS)
+
+    async def outside() -> None:
+        await keep_outside(ledger, settings)
+
+    async def chain() -> None:
+        await check_chain(ledger, settings)
 
     async def remind() -> None:
         await ledger.outbox.page_again(every_s=settings.page_again_s)
@@ -71,8 +94,14 @@ async def open_periodic(system: System) -> AsyncGenerator[list[Periodic]]:
             Periodic("outbox", SOON_S, outbox.run),
             Periodic("reminders", min(60.0, settings.page_again_s), remind),
             Periodic("closing windows", CLOSING_S, closing),
-            Periodic("partitions", DAY_S, partitions),
+            Periodic("policy", POLICY_S, PolicyDeeds(ledger.pool, policy).keep, at_once=True),
+            Periodic("partitions", DAY_S, partitions, at_once=True),
+            Periodic("sessions", DAY_S, sessions),
+            Periodic("outside", OUTSIDE_S, outside),
+            Periodic("sweep", SWEEP_S, system.sweep().run),
             Periodic("telemetry", SOON_S, system.watch.work),
+            Periodic("matters", MATTERS_S, system.watch.copy_matters),
+            Periodic("chain", CHAIN_S, chain),
             Periodic("evidence", EVIDENCE_S, evidence.run),
         ]
         waits.close()

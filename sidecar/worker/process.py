@@ -5,6 +5,7 @@ import logging
 import signal
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Final
 
 from apscheduler.events import EVENT_JOB_ERROR, JobExecutionEvent
@@ -27,6 +28,8 @@ class Periodic:
     name: str
     every_s: float
     work: Callable[[], Awaitable[object]]
+    at_once: bool = False
+    """The first time when the process starts, not after a pause."""
 
     async def run(self) -> None:
         """Do it once; what goes wrong is told, and tried again the next time."""
@@ -74,7 +77,8 @@ class WorkerProcess:
         scheduler.add_job(self._beat, "interval", seconds=self._settings.heartbeat_s, id="beat")
         scheduler.add_job(self._orphans, "interval", seconds=PASS_S, id="orphans")
         for one in self._periodic:
-            scheduler.add_job(one.run, "interval", seconds=one.every_s, id=one.name)
+            first = {"next_run_time": datetime.now(UTC)} if one.at_once else {}
+            scheduler.add_job(one.run, "interval", seconds=one.every_s, id=one.name, **first)
         scheduler.start()
         try:
             await self._stop.wait()

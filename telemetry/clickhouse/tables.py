@@ -6,7 +6,12 @@ from typing import Final
 from telemetry.clickhouse.client import Store
 
 _FOLDER: Final = files("telemetry.clickhouse") / "schema"
-FILES: Final = {"otel_traces": "traces", "otel_logs": "logs", "outlive_events": "facts"}
+FILES: Final = {
+    "otel_traces": "traces",
+    "otel_logs": "logs",
+    "outlive_events": "facts",
+    "outlive_matters": "matters",
+}
 """The script that makes each table, with what belongs to it."""
 
 

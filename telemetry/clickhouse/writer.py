@@ -13,7 +13,7 @@ from opentelemetry.sdk.trace import ReadableSpan
 from opentelemetry.sdk.trace.export import SpanExporter, SpanExportResult
 from opentelemetry.trace import format_span_id, format_trace_id
 
-from telemetry.clickhouse.client import Store
+from telemetry.clickhouse.client import Row, Store
 from telemetry.clickhouse.tables import ensure
 from telemetry.clickhouse.variant import detect
 from telemetry.errors import ClickHouseUnreachable, UnsupportedSchema
@@ -89,6 +89,18 @@ class ClickHouse:
     def insert_facts(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Write ledger facts. Raises as `insert_spans` does."""
         self._insert("outlive_events", columns, rows)
+
+    def insert_matters(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
+        """Write what was put before people. Raises as `insert_spans` does."""
+        self._insert("outlive_matters", columns, rows)
+
+    def rows(self, query: str, parameters: Mapping[str, Any], *, most: int) -> Sequence[Row]:
+        """Read, over the connection that writes. Raises as `insert_spans` does."""
+        try:
+            return self._open().rows(query, parameters, most=most)
+        except ClickHouseUnreachable:
+            self.close()
+            raise
 
     def _open(self) -> Store:
         with self._lock:

@@ -42,9 +42,11 @@ PANELS: Final = (
     Panel("in_doubt", "In doubt: how many, how much, since when"),
     Panel("time_to_truth", "Time to truth"),
     Panel("decisions", "Recovery's decisions by code"),
-    Panel("escalations", "Questions to people by reason"),
+    Panel("escalations", "Questions to people by reason and age"),
     Panel("provider_errors", "What providers answered, other than yes"),
     Panel("dispatch_latency", "Dispatch latency", lines=True),
-    Panel("approvals", "From authorization to the first send"),
+    Panel("approvals", "Approvals: waiting, decided, lapsed"),
+    Panel("approvals_over_time", "Time to decision, and the share that lapsed", lines=True),
+    Panel("first_send", "From authorization to the first send"),
     Panel("one_story", "Agent, operation, provider failure"),
 )

@@ -156,3 +156,52 @@ def test_nothing_leaves_under_a_brake(place: Place) -> None:
     place.work(held)
     assert not place.sandbox(lambda c: c.journal())
     assert "The brake is on." in place.outlive("explain", operation).out
+
+
+def test_two_people_answer_above_the_policys_threshold(place: Place) -> None:
+    """The first signs and can take it back; the same person twice is one; the second answers."""
+    operation = asked_about(place)
+    policy = place.home / "policy.toml"
+    policy.write_text("version = 1\nanswers_by_two_people_above_minor = {usd = 1}\n")
+    answer = ("resolve", operation, "give-up")
+    signed = place.outlive(*answer, "--by", "ines")
+    assert signed.code == 0, signed.err
+    assert signed.out.startswith("Signed: 1 of 2. Nothing was changed or sent.")
+    listed = place.outlive("escalations").out
+    assert "give-up by person:ines" in " ".join(listed.split())
+    twice = place.outlive(*answer, "--by", "ines")
+    assert (twice.code, twice.err.startswith("error: signed_already")) == (1, True)
+    back = place.outlive("unsign", operation, "--by", "ines")
+    assert back.code == 0, back.err
+    assert place.outlive(*answer, "--by", "bo").out.startswith("Signed: 1 of 2.")
+    done = place.outlive(*answer, "--by", "ines")
+    assert done.out.startswith("Answered: ")
+
+
+def test_the_provider_is_asked_again_and_the_claim_is_released(place: Place) -> None:
+    """What is there, and which answers that locks; asked twice at once it says when again."""
+    operation = asked_about(place)
+    asked = place.outlive("ask", operation)
+    assert asked.code == 0, asked.err
+    assert asked.out.startswith("The provider says: ")
+    soon = place.outlive("ask", operation)
+    assert (soon.code, soon.err.startswith("error: throttled")) == (1, True)
+    assert place.outlive("claim", operation).code == 0
+    assert place.outlive("claim", operation, "--extend").out.startswith("Yours until ")
+    assert place.outlive("claim", operation, "--release").out.startswith("Released.")
+    assert place.outlive("claim", operation, "--release").code == 1
+
+
+def test_many_are_answered_with_their_case_versions(place: Place) -> None:
+    """The count is said, and each question's outcome is told."""
+    operation = asked_about(place)
+    [question] = place.outlive("escalations", "--json").document["escalations"]
+    version = place.outlive("show", operation, "--json").document["operation"]["case_version"]
+    named = f"{question['id']}:{version}"
+    wrong = place.outlive("answer-many", "give-up", named, "--count", "2", "--key", "k")
+    assert (wrong.code, wrong.err.startswith("error: bulk_refused")) == (2, True)
+    told = place.outlive("answer-many", "give-up", named, "--count", "1", "--key", "k")
+    assert told.code == 0, told.err
+    assert "1 closed" in told.out
+    again = place.outlive("answer-many", "give-up", named, "--count", "1", "--key", "k")
+    assert again.out == told.out

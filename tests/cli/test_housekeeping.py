@@ -133,3 +133,13 @@ def test_an_unexpected_error_is_one_line_and_a_log_without_secrets(place: Place)
     log.unlink()
     assert "RuntimeError" in text
     assert "sk_test_sandbox" not in text
+
+
+def test_doctor_of_a_place_without_a_key_warns_and_passes(place: Place) -> None:
+    """A demo's folder has none: nothing is wrong with it, and nothing can be sent from it."""
+    place.patch.delenv("STRIPE_API_KEY")
+    answered = place.outlive("doctor", "--json")
+    assert answered.code == 0, answered.out
+    found = {f["subject"]: (f["level"], f["do"]) for f in answered.document["findings"]}
+    assert found["provider"][0] == "warn"
+    assert "STRIPE_API_KEY" in found["provider"][1]

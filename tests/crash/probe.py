@@ -112,14 +112,14 @@ class Probe:
     def _inside_ask(self) -> None:
         """Between the two statements of the transaction that opens a question."""
         module = ledger.postgres.escalations
-        real: Call = module._apply  # pyright: ignore[reportPrivateUsage]
+        real: Call = module.apply_write
 
         async def wrapped(*given: Any, **named: Any) -> None:
             await real(*given, **named)
             if self._reached["ask_before"] > self._reached["ask_after"]:
                 self.reach("ask_inside")
 
-        put(module, "_apply", wrapped)
+        put(module, "apply_write", wrapped)
 
     def _around_trace(self) -> None:
         real = Wire._trace  # pyright: ignore[reportPrivateUsage]

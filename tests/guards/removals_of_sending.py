@@ -12,6 +12,7 @@ LATER: Final = "tests/recovery_live/test_verdicts_later.py::test_"
 WORKERS: Final = "tests/recovery_live/test_workers_live.py::test_"
 GATE: Final = "tests/ledger/test_gate.py::test_each_reason_stops_it"
 WAITING: Final = "tests/ledger/test_interleavings.py::test_"
+CLOCKS: Final = "tests/recovery_live/test_clocks.py::test_"
 BYTES: Final = "tests/providers/test_stripe_first_byte.py::test_"
 BEGIN: Final = "ledger/postgres/sql/begin_attempt.sql"
 DECIDE: Final = "recovery/decide.py"
@@ -167,5 +168,12 @@ SENDING: Final = (
         "ELSE stopped_by(o.provider, o.type, o.account, t.credential) END",
         "END",
         LATER + "send_again_is_stopped_by_a_brake_set_at_the_last_moment",
+    ),
+    Removal(
+        "clocks of database and provider",
+        "dispatcher/providers/stripe/base.py",
+        "if deadline.clocks_disagree(self.api.skew_s):",
+        "if False:",
+        CLOCKS + "nothing_leaves_at_once_under_a_database_clock_hours_ahead",
     ),
 )

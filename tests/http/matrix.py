@@ -58,7 +58,7 @@ async def callers(house: House) -> dict[str, httpx.AsyncClient]:
     _, expired = await tokens.create(NewToken("late", Role.ADMIN, "person:tests", lasts_s=1e-6))
     made["expired token"] = await house.client(expired)
     token, revoked = await tokens.create(NewToken("gone", Role.ADMIN, "person:tests"))
-    await tokens.revoke(token.id)
+    await tokens.revoke(token.id, by="person:tests")
     made["revoked token"] = await house.client(revoked)
     return made
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Final, cast
 
 import pytest
+import rfc8785
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -155,3 +156,15 @@ def test_different_values_have_different_digests(one: Any, other: Any) -> None:
     """Compared as JSON, where `true` is not 1."""
     same = json.dumps(one, sort_keys=True) == json.dumps(other, sort_keys=True)
     assert (digest(one) == digest(other)) is same
+
+
+@given(JSON)
+def test_the_fast_way_writes_what_the_library_writes(value: object) -> None:
+    """ASCII is written by the standard library; the bytes are those of RFC 8785's library."""
+    assert canonical(value) == rfc8785.dumps(cast("Any", value))
+
+
+@given(st.recursive(st.text(st.characters(max_codepoint=127, exclude_characters="\x00")), st.lists))
+def test_every_ascii_character_is_written_alike(value: object) -> None:
+    """Control characters, quotes and DEL included."""
+    assert canonical(value) == rfc8785.dumps(cast("Any", value))

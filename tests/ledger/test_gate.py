@@ -57,6 +57,11 @@ REASONS: Final = (
     Reason(Stop.LEASE_OVER, "UPDATE operations SET lease_until = ledger_now() WHERE id = %s"),
     Reason(Stop.TARGET_BUSY, "UPDATE operations SET escalated = true WHERE id <> %s"),
     Reason(
+        Stop.QUARANTINE,
+        "INSERT INTO restorations SELECT 2, created_at, 'p', 'test', created_at, 1"
+        " FROM operations WHERE id = %s",
+    ),
+    Reason(
         Stop.BRAKE_ON,
         "INSERT INTO brakes SELECT 'all', 'p', 'test', created_at FROM operations WHERE id = %s",
     ),

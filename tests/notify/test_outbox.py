@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 from psycopg import Rollback
 
+from ledger.postgres.answers import Given
 from ledger.postgres.outbox import GIVE_UP_S, Channel, Kind, Message
 from sidecar.notify.outbound import Undelivered
 from sidecar.worker.outbox_pass import LEASE_S, MOST_PAUSE_S, OutboxPass, pause_s
@@ -85,7 +86,7 @@ async def test_an_open_question_pages_until_somebody_is_on_it(bureau: Bureau) ->
     assert await outbox.page_again(every_s=900) == 0
     await bureau.later(200)
     assert await outbox.page_again(every_s=900) == 1
-    await escalations.close(question.id, by="person:ines", verdict="x", note="-")
+    await bureau.ledger.answers.close(Given(question.id, by="person:ines", verdict="x", note="-"))
     await bureau.later(900)
     assert await outbox.page_again(every_s=900) == 0
     events = [event for event in await news(bureau) if event.startswith("escalation")]

@@ -44,7 +44,7 @@ async def test_a_brake_stops_sending_and_nothing_else(world: FakeWorld, scope: s
     assert (await world.read(gone)).decision == "NOT_YET_BRAKE"
     assert (await world.read(fresh)).state is State.CREATED
     assert len(world.provider.requests) == 2
-    assert await world.ledger.switches.release_brake(scope)
+    assert await world.ledger.switches.release_brake(scope, by="person:ines")
     await world.live(HOUR / 4, me)
     assert await confirmed(world, [found, gone, fresh]) == 3
 
@@ -57,10 +57,10 @@ async def test_a_released_brake_lets_go_at_once(world: FakeWorld) -> None:
     await world.live(HOUR / 2, me)
     assert (await world.read(held)).decision == "NOT_YET_BRAKE"
     assert (await world.read(held)).state is State.CREATED
-    assert not await world.ledger.switches.release_brake("type:fake.mail")
+    assert not await world.ledger.switches.release_brake("type:fake.mail", by="person:ines")
     await world.live(1, me)
     assert (await world.read(held)).state is State.CREATED
-    assert await world.ledger.switches.release_brake("all")
+    assert await world.ledger.switches.release_brake("all", by="person:ines")
     await world.live(1, me)
     assert (await world.read(held)).state is State.CONFIRMED
 

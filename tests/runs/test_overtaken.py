@@ -53,7 +53,7 @@ async def one_by_one(bureau: Bureau) -> None:
     """The overtaken item is judged first; its siblings wait behind a brake meanwhile."""
     await bureau.ledger.switches.set_brake("all", by=PERSON, reason="slow")
     await settled(bureau)
-    await bureau.ledger.switches.release_brake("all")
+    await bureau.ledger.switches.release_brake("all", by=PERSON)
     await settled(bureau)
 
 

@@ -188,7 +188,7 @@ async def test_a_world_that_changed_before_the_first_send_is_asked_about_again(
     switches = night.house.system.ledger.switches
     await switches.set_brake("all", by="person:ines", reason="see what comes of it")
     await night.work()
-    await switches.release_brake("all")
+    await switches.release_brake("all", by="person:ines")
     await night.work()
     assert await night.refunded() == Counter()
 

@@ -112,4 +112,5 @@ def _effect(done: Done, subject: Subject) -> Effect:
         liveness=done.liveness,
         provider_status=done.liveness.value,
         pending_reason=done.pending_reason,
+        object_id=done.object_id,
     )

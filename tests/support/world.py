@@ -6,7 +6,7 @@ kind; `stripe_world` has the real Stripe adapter and the sandbox behind it.
 """
 
 import time
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -65,6 +65,8 @@ class World:
     """The sandbox's clock moves with the ledger's."""
     timing: Timing = field(default_factory=Timing)
     limits: Limits = field(default_factory=Limits)
+    above: Mapping[str, int] = field(default_factory=dict[str, int])
+    """Above which amount an answer takes two people, as the policy would say."""
     at: datetime = field(init=False)
 
     async def begin(self, *, still: bool) -> None:
@@ -101,7 +103,9 @@ class World:
         )
         passes = Passes(ledger, recovery, worker, timing, limits)
         await passes.register()
-        verdicts = Verdicts(ledger, types, dispatcher, worker, timing, limits)
+        verdicts = Verdicts(
+            *(ledger, types, dispatcher, worker, timing, limits), above=lambda: self.above
+        )
         await self.later(0.001)
         return Hands(worker, passes, verdicts, dispatcher)
 

@@ -10,9 +10,10 @@ import base64
 import gzip
 import json
 import threading
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from email.message import Message
 from enum import StrEnum
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Final
@@ -24,6 +25,20 @@ from telemetry.otlp import LANGFUSE_PATH
 
 PUBLIC: Final = "pk-lf-planted-public"
 SECRET: Final = "sk-lf-planted-secret"
+
+
+TRACE_ID_BYTES: Final = 16
+SPAN_ID_BYTES: Final = 8
+SPAN_BYTES_MOST: Final = 9_500_000
+PAGE_MOST: Final = 1_000
+_FIELDS: Final = frozenset(
+    {"core", "basic", "time", "io", "metadata", "model", "usage", "prompt", "metrics"}
+    | {"trace_context"}
+)
+_PARAMETERS: Final = frozenset(
+    {"fields", "expandMetadata", "limit", "cursor", "traceId", "filter", "fromStartTime"}
+    | {"toStartTime", "type", "name", "level", "environment"}
+)
 
 
 class Mood(StrEnum):
@@ -106,13 +121,22 @@ class _Handler(BaseHTTPRequestHandler):
                 self._take(path, body)
 
     def _take(self, path: str, body: bytes) -> None:
-        if path == LANGFUSE_PATH and not self._signed_in():
-            self._answer(401, {"message": "Invalid credentials"})
-        elif path == LANGFUSE_PATH and self.headers.get("x-langfuse-ingestion-version") != "4":
-            self._answer(400, {"message": "this contract is about version 4"})
-        else:
+        if not path.startswith("/api/public/"):  # the collector takes what comes
             self._back.store(path, body)
             self._answer(200, {})
+            return
+        if not self._signed_in():
+            self._answer(401, {"message": "Invalid credentials"})
+            return
+        if path != LANGFUSE_PATH:
+            self._answer(404, {"message": "not found"})
+            return
+        problem = refusal(self.headers, body)
+        if problem is not None:
+            self._answer(400, {"message": problem})
+            return
+        self._back.store(path, body)
+        self._answer(200, {})
 
     def do_GET(self) -> None:
         """Answer a look-up of observations."""
@@ -131,6 +155,10 @@ class _Handler(BaseHTTPRequestHandler):
             self._answer(404, {"message": "gone in version 4"})
             return
         asked = {key: values[0] for key, values in parse_qs(address.query).items()}
+        problem = wrong_question(asked)
+        if problem is not None:
+            self._answer(400, {"message": problem})
+            return
         self._answer(200, _page(self._back.observations, asked))
 
     def _signed_in(self) -> bool:
@@ -144,6 +172,56 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(told)))
         self.end_headers()
         self.wfile.write(told)
+
+
+def refusal(headers: Message, body: bytes) -> str | None:
+    """Why Langfuse would not take a batch of spans; one bad span refuses all of it."""
+    if headers.get("x-langfuse-ingestion-version") != "4":
+        return "this contract is about version 4"
+    if headers.get("content-encoding", "identity") not in {"gzip", "identity"}:
+        return "gzip only"
+    if headers.get("content-type") != "application/x-protobuf":
+        return "protobuf only in this contract"
+    request = ExportTraceServiceRequest()
+    try:
+        request.ParseFromString(body)
+    except Exception:  # noqa: BLE001  protobuf's own error comes without types
+        return "no batch of spans"
+    spans = [span for r in request.resource_spans for s in r.scope_spans for span in s.spans]
+    if not spans:
+        return "no spans: records and figures have no place here"
+    return next((told for span in spans if (told := _bad_span(span)) is not None), None)
+
+
+def _bad_span(span: Any) -> str | None:
+    if len(span.trace_id) != TRACE_ID_BYTES or not any(span.trace_id):
+        return "malformed trace id"
+    if len(span.span_id) != SPAN_ID_BYTES or not any(span.span_id):
+        return "malformed span id"
+    if span.parent_span_id and len(span.parent_span_id) != SPAN_ID_BYTES:
+        return "malformed parent id"
+    if not 0 < span.start_time_unix_nano <= span.end_time_unix_nano:
+        return "a span must end, and not before it began"
+    if span.ByteSize() > SPAN_BYTES_MOST:
+        return "span too large"
+    return None
+
+
+def wrong_question(asked: Mapping[str, str]) -> str | None:
+    """Why Langfuse would not answer a look-up of observations."""
+    unknown = set(asked) - _PARAMETERS
+    if unknown:
+        return f"unknown parameters {sorted(unknown)}"
+    if set(asked.get("fields", "core").split(",")) - _FIELDS:
+        return "unknown field group"
+    if not 1 <= int(asked.get("limit", "50")) <= PAGE_MOST:
+        return "limit out of range"
+    for condition in json.loads(asked.get("filter", "[]")):
+        if set(condition) != {"type", "column", "key", "operator", "value"}:
+            return "a condition on metadata has five parts"
+        if (condition["type"], condition["column"]) != ("stringObject", "metadata"):
+            return "this contract is about conditions on metadata"
+    return None
 
 
 def _page(stored: list[dict[str, Any]], asked: dict[str, str]) -> dict[str, Any]:

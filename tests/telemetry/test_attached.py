@@ -8,6 +8,7 @@ import pytest
 
 from ledger.ids import new_id
 from ledger.model import Operation
+from ledger.postgres.answers import Given
 from sidecar.worker.evidence_pass import AFTER_S, AGAIN_S, EvidencePass
 from telemetry.clickhouse.client import connect
 from telemetry.evidence import Evidence
@@ -99,7 +100,7 @@ async def test_an_answered_question_stays_as_it_was_answered(
     story = await in_question(world, tmp_path)
     question = await world.question(story.operation)
     escalations = world.ledger.escalations
-    await escalations.close(question.id, by="person:amaia", verdict="seen", note="")
+    await world.ledger.answers.close(Given(question.id, by="person:amaia", verdict="seen", note=""))
     await escalations.attach(question.id, keep(Timeline(story.operation.id, (), ())))
     assert (await escalations.get(question.id)).evidence is None
 

@@ -22,6 +22,8 @@ class StripeApi:
 
     def __init__(self, config: StripeConfig) -> None:
         self.config = config
+        self.skew_s: float | None = None
+        """The provider's clock minus this process's, as its last answer told."""
         self._pool = open_pool(tcp_user_timeout_s=config.tcp_user_timeout_s, ca_file=config.ca_file)
         stripe.enable_telemetry = False  # it would write a file into the home directory
 
@@ -75,7 +77,10 @@ class StripeApi:
             )
         except Exception as error:  # noqa: BLE001  on odd bodies the SDK leaks errors of any kind
             result = error
-        return hear(wire, result, now=datetime.now(UTC), api_key=config.api_key)
+        heard = hear(wire, result, now=datetime.now(UTC), api_key=config.api_key)
+        if heard.skew_s is not None:
+            self.skew_s = heard.skew_s
+        return heard
 
 
 async def _only_reads(request: httpcore.Request) -> None:

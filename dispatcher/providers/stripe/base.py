@@ -6,7 +6,7 @@ from typing import ClassVar, Final
 
 import stripe
 
-from dispatcher.deadline import Deadline
+from dispatcher.deadline import MOST_SKEW_S, Deadline
 from dispatcher.provider import (
     Capabilities,
     Effect,
@@ -158,6 +158,12 @@ class StripeType(ABC):
         stored = self._stored(operation)
         if told is not None or isinstance(stored, str):
             return Answer(Outcome.NOT_SENT, code="request_drift", detail=told or "")
+        if deadline.clocks_disagree(self.api.skew_s):
+            return Answer(
+                Outcome.NOT_SENT,
+                code="clocks_disagree",
+                detail=f"the database and Stripe are more than {MOST_SKEW_S:g} s apart",
+            )
         heard = await self.api.send(stored, deadline)
         if heard.problem is None:
             return self._judge(operation, heard)

@@ -95,6 +95,18 @@ class Reading:
             cursor = {"starting_after": items[-1].id}
         raise _odd(path, f"more than {_PAGES_MOST} pages")
 
+    async def page(
+        self, model: type[Item], path: str, *, after: str | None, **params: str
+    ) -> tuple[tuple[Item, ...], bool]:
+        """Read one page of a list, and whether more follow.
+
+        Raises:
+            NotSeen: Also `NOT_VISIBLE` where `after` is no longer in the list.
+        """
+        cursor = {} if after is None else {"starting_after": after}
+        page = await self.one(Page, path, limit=str(_PAGE), **params, **cursor)
+        return tuple(_parsed(model, raw, path) for raw in page.data), page.has_more
+
     async def maybe(self, model: type[Model], path: str) -> Model | None:
         """Read one object that may not exist.
 

@@ -1,6 +1,7 @@
 """`stripe.refund`: give back all or part of a charge. Adds an effect, up to what was captured."""
 
 from collections.abc import Mapping
+from datetime import datetime
 
 from dispatcher.provider import Capabilities, Effect, KeyPromise, Look, Snapshot, Trouble, Words
 from dispatcher.providers.stripe.api import StripeApi
@@ -18,7 +19,9 @@ from dispatcher.providers.stripe.parameters import RefundParameters, checked
 from dispatcher.providers.stripe.reading import NotSeen, Reading, within
 from dispatcher.providers.stripe.refund_effect import effect_of, judge
 from dispatcher.providers.stripe.refund_look import look, refund_by_id
+from dispatcher.providers.stripe.refund_sweep import read_page
 from dispatcher.providers.stripe.request import FORM, StoredRequest, form_encode, pack
+from dispatcher.sweeping import SweepPage
 from ledger.errors import ProviderError
 from ledger.model import Answer, Json, Marker, Money, Operation, Subject
 
@@ -113,6 +116,23 @@ class StripeRefund(StripeType):
         except NotSeen as error:
             return error.trouble
         return None if refund is None else effect_of(refund, subject)
+
+    async def home_account(self) -> str | None:
+        """The account of the key."""
+        reading = Reading(self.api, None)
+        try:
+            return (await within(self.api.config.look_s, reading.own_account(None))).id
+        except NotSeen:
+            return None
+
+    async def sweep(self, account: str, since: datetime, page: str | None) -> SweepPage:
+        """One page of all refunds of an account."""
+        try:
+            return await within(
+                self.api.config.look_s, read_page(self.api, account, since, page)
+            )
+        except NotSeen as error:
+            return SweepPage(trouble=error.trouble, detail=str(error))
 
     def _path(self, subject: Subject) -> str:  # noqa: ARG002  the charge stands in the body
         return "/v1/refunds"

@@ -50,6 +50,7 @@ def effect_of(refund: Refund, subject: Subject) -> Effect:
         provider_status=refund.status or "unknown",
         pending_reason=refund.pending_reason,
         created_at=datetime.fromtimestamp(refund.created, UTC),
+        object_id=refund.charge,
     )
 
 

@@ -29,3 +29,38 @@ CREATE TABLE acts (
     led_to     text,  -- where the first one was sent; null while it is being done
     PRIMARY KEY (session_id, id)
 );
+
+-- What people and this ledger did that no row keeps: brakes let go, tokens ended, policies loaded.
+CREATE TABLE deeds (
+    id      uuid PRIMARY KEY,
+    at      timestamptz NOT NULL,
+    who     text        NOT NULL,  -- 'person:ines', 'ledger'; 'unknown' where it was not kept
+    what    text        NOT NULL,  -- 'brake.released'; before the dot: what `subject` names
+    subject text        NOT NULL,  -- a scope, an id, a version
+    told    jsonb       NOT NULL
+);
+CREATE INDEX deeds_at ON deeds (at, id);
+CREATE INDEX deeds_of_policy ON deeds (at, id) WHERE what IN ('policy.loaded', 'policy.broken');
+CREATE TRIGGER deeds_stay BEFORE UPDATE OR DELETE OR TRUNCATE ON deeds
+    FOR EACH STATEMENT EXECUTE FUNCTION refuse('history is append-only');
+
+-- Who did what, by its time: each branch of `trail.sql` has its index.
+CREATE INDEX proposals_asked ON proposals (created_at, id) WHERE mode = 'human';
+CREATE INDEX proposals_decided ON proposals (decided_at, id)
+    WHERE mode = 'human' AND decided_at IS NOT NULL;
+CREATE INDEX votes_voted ON votes (voted_at);
+CREATE INDEX authorizations_revoked ON authorizations (revoked_at, id) WHERE revoked_at IS NOT NULL;
+CREATE INDEX escalations_closed ON escalations (closed_at, id) WHERE closed_at IS NOT NULL;
+
+-- What was done before there was a place for it, as far as rows still tell.
+INSERT INTO deeds
+SELECT gen_random_uuid(), set_at, set_by, 'brake.set', scope, jsonb_build_object('reason', reason)
+  FROM brakes
+ UNION ALL
+SELECT gen_random_uuid(), created_at, created_by, 'token.made', id::text,
+       jsonb_build_object('name', name, 'role', role, 'expires_at', expires_at)
+  FROM tokens
+ UNION ALL
+SELECT gen_random_uuid(), revoked_at, 'unknown', 'token.revoked', id::text,
+       jsonb_build_object('name', name, 'role', role)
+  FROM tokens WHERE revoked_at IS NOT NULL;

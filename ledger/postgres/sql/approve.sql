@@ -20,12 +20,18 @@ WITH d AS MATERIALIZED (
       FROM (SELECT DISTINCT hashtext(target) & 1023 AS bucket FROM o, locked ORDER BY 1) AS buckets
 ), clock AS MATERIALIZED (
     SELECT count(*) AS locks, ledger_now() AS at FROM held
-), alike AS MATERIALIZED (
-    SELECT jsonb_object_agg(o.item, to_jsonb(found.ids)) AS older
-      FROM clock, d, o, look_alikes(o.target, o.family,
-                                    make_interval(secs => %(look_alike_s)s::double precision))
+), named AS MATERIALIZED (
+    SELECT o.item, to_jsonb(found.ids) AS older
+      FROM clock, o, look_alikes(o.target, o.family,
+                                 make_interval(secs => %(look_alike_s)s::double precision))
            AS found(ids)
-     WHERE NOT o.item = ANY(d.separate) AND found.ids IS NOT NULL
+     WHERE found.ids IS NOT NULL
+    UNION ALL  -- what was read as a repeat is answered, also where it has aged since
+    SELECT shown.item::integer, shown.older
+      FROM locked p, jsonb_each(coalesce(p.preview -> 'repeats', '{}')) AS shown(item, older)
+), alike AS MATERIALIZED (
+    SELECT jsonb_object_agg(n.item, n.older) AS older
+      FROM d, named n WHERE NOT n.item = ANY(d.separate)
 ), judged AS MATERIALIZED (
     SELECT p.*, d.by, d.authorization_id, d.reason AS why, d.separate, d.final_input AS final,
            clock.at, alike.older, votes_of(p.id, d.by) AS others, CASE

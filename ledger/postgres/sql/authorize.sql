@@ -24,7 +24,8 @@ WITH p AS MATERIALIZED (
 ), alike AS MATERIALIZED (
     -- `unseen`: committed while this statement waited, perhaps by the same request.
     SELECT o.i, jsonb_object_agg(o.item, to_jsonb(found.ids)) AS older,
-           bool_or(NOT EXISTS (SELECT FROM operations x WHERE x.id = found.ids[1])) AS unseen
+           bool_or(NOT EXISTS (SELECT FROM operations x WHERE x.id = found.ids[1])
+               AND NOT EXISTS (SELECT FROM escalations e WHERE e.target = o.target)) AS unseen
       FROM clock, o, look_alikes(o.target, o.family,
                                  make_interval(secs => %(look_alike_s)s::double precision)) AS found(ids)
      WHERE NOT o.separate AND found.ids IS NOT NULL GROUP BY o.i
@@ -54,5 +55,5 @@ WITH p AS MATERIALIZED (
 SELECT judged.i,
        CASE WHEN judged.verdict = 'new' AND recorded.id IS NULL THEN 'again'
             ELSE judged.verdict END AS verdict,
-       judged.known_id, judged.known_digest, judged.older
+       judged.known_id, judged.known_digest, judged.older, judged.at
   FROM judged LEFT JOIN recorded USING (id) ORDER BY judged.i;

@@ -12,7 +12,8 @@ WITH t AS MATERIALIZED (
 ), locked AS MATERIALIZED (
     -- All live operations on the targets, in key order: two sends on one target queue up here.
     SELECT * FROM operations
-     WHERE target IN (SELECT wanted.target FROM operations wanted JOIN t USING (id))
+     WHERE target = ANY (ARRAY(SELECT wanted.target FROM operations wanted
+                             WHERE wanted.id = ANY (ARRAY(SELECT id FROM t))))
        AND (state IN ('created', 'sent') OR escalated)
      ORDER BY id FOR UPDATE
 ), clock AS MATERIALIZED (

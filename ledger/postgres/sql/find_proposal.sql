@@ -1,2 +1,2 @@
 -- Whether a proposal stands. Parameter: id.
-SELECT id FROM proposals WHERE id = %(id)s::uuid;
+SELECT id, created_at FROM proposals WHERE id = %(id)s::uuid;

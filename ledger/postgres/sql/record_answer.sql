@@ -10,7 +10,7 @@ WITH t AS MATERIALIZED (
         result jsonb, check_s double precision, clear_window boolean,
         event_id uuid, actor text, payload text, salt_hex text)
 ), locked AS MATERIALIZED (
-    SELECT * FROM operations WHERE id IN (SELECT id FROM t) ORDER BY id FOR UPDATE
+    SELECT * FROM operations WHERE id = ANY (ARRAY(SELECT id FROM t)) ORDER BY id FOR UPDATE
 ), clock AS MATERIALIZED (
     SELECT count(*) AS locks, ledger_now() AS at FROM locked
 ), judged AS MATERIALIZED (

@@ -1,10 +1,12 @@
 -- Older effects that items resemble, and targets that are busy: in doubt, or before a person who has
--- not decided, or has said no. Parameters: items (JSON array of item, target, family), look_alike_s.
+-- not decided, or has said no; in a restored backup all of them, since nobody knows what was done.
+-- Parameters: items (JSON array of item, target, family), look_alike_s.
 SELECT t.item, found.ids AS older,
        EXISTS (SELECT FROM operations x
                 WHERE x.target = t.target AND NOT x.never_send
                   AND (x.state IN ('created', 'sent') OR x.escalated)
                   AND (x.in_doubt OR x.escalated))
+       OR EXISTS (SELECT FROM restorations WHERE released_at IS NULL)
        OR EXISTS (SELECT FROM proposal_items i JOIN proposals p ON p.id = i.proposal_id
                    WHERE i.target = t.target AND i.family = t.family
                      AND p.state IN ('awaiting', 'rejected') AND p.created_at > (SELECT ledger_now()

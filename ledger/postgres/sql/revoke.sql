@@ -36,5 +36,5 @@ WITH locked AS MATERIALIZED (
               s.salt, %(payload)s::text AS payload
 ),
 -- :include _append_event
-SELECT id, attempt_count > 0 AS had_left FROM locked
+SELECT id, attempt_count > 0 AS had_left, amount_minor, currency FROM locked
  WHERE state = 'created' OR attempt_count > 0 ORDER BY item;

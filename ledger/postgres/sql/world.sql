@@ -1,6 +1,8 @@
 -- What the ledger adds to a look-up of one operation. Parameters: id, credential, unseen (codes of
 -- decisions on look-ups that said nothing).
 SELECT ledger_now() AS at,
+       (SELECT epoch FROM ledger_identity) AS epoch,
+       (SELECT max(began_at) FROM restorations) AS restored_at,
        stopped_by(o.provider, o.type, o.account, %(credential)s::text) AS stopped,
        is_target_busy(o.target, o.id) AS busy,
        (SELECT a.outage_since IS NOT NULL FROM provider_accounts a

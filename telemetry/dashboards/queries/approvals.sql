@@ -1,10 +1,16 @@
--- How long authorized operations waited for their first send, and how many never left.
-SELECT quantileExactIf(0.5)(seconds, sent) AS p50_s, quantileExactIf(0.95)(seconds, sent) AS p95_s,
-       countIf(NOT sent) AS not_sent, count() AS authorized
-  FROM (SELECT operation_id, countIf(kind = 'sent') > 0 AS sent,
-               dateDiff('millisecond', minIf(at, kind = 'authorized'), minIf(at, kind = 'sent'))
-                   / 1000 AS seconds
-          FROM outlive_events_once
-         GROUP BY operation_id
-        HAVING minIf(at, kind = 'authorized') >= {from:DateTime64(3, 'UTC')}
-           AND minIf(at, kind = 'authorized') < {to:DateTime64(3, 'UTC')})
+-- Approvals by operation type: what waits and since when, how long people took, and which share of
+-- what ended nobody decided.
+SELECT type, countIf(ended_at IS NULL) AS waiting,
+       if(waiting = 0, NULL, minIf(asked_at, ended_at IS NULL)) AS oldest,
+       countIf(ended IN ('approved', 'rejected') AND in_time) AS decided,
+       quantileExactIf(0.5)(seconds, ended IN ('approved', 'rejected') AND in_time) AS p50_s,
+       quantileExactIf(0.95)(seconds, ended IN ('approved', 'rejected') AND in_time) AS p95_s,
+       countIf(ended = 'expired' AND in_time) AS expired,
+       if(decided + expired = 0, NULL, expired / (decided + expired)) AS expired_share
+  FROM (SELECT type, ended, asked_at, ended_at,
+               ended_at >= {from:DateTime64(3, 'UTC')} AND ended_at < {to:DateTime64(3, 'UTC')}
+                   AS in_time,
+               ifNull(dateDiff('millisecond', asked_at, ended_at), 0) / 1000 AS seconds
+          FROM outlive_matters_once
+         WHERE what = 'proposal')
+ GROUP BY type ORDER BY type

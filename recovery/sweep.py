@@ -1,0 +1,118 @@
+"""The reverse sweep: from the provider's lists back into the ledger. Reads there, wakes here.
+
+It resumes where it stopped: each page is kept once what it holds was compared.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Final
+
+from dispatcher.provider import OperationType, Trouble
+from dispatcher.sweeping import Found, Sweepable, SweepPage
+from ledger.model import Marker
+from ledger.postgres.ledger import Ledger
+from ledger.sweeps import Known, Stretch, Unrecorded
+from recovery.reverse import Place, own_marker, place, told
+
+PAGES_MOST: Final = 20
+"""In one pass and list: the read budget is for look-ups too."""
+
+_log = logging.getLogger(__name__)
+
+
+class ReverseSweep:
+    """Compares the effects of all accounts that are known with the ledger."""
+
+    def __init__(self, ledger: Ledger, kinds: Sequence[OperationType], actor: str) -> None:
+        self._ledger = ledger
+        self._kinds = [kind for kind in kinds if isinstance(kind, Sweepable)]
+        self._actor = actor
+        self._homes: dict[str, str | None] = {}
+        """Asked once: a ledger without operations must not use up reads."""
+
+    async def run(self) -> int:
+        """Sweep what is due; how many pages were read."""
+        pages = 0
+        for kind in self._kinds:
+            for account in await self._accounts(kind):
+                pages += await self._list(kind, account)
+        return pages
+
+    async def _accounts(self, kind: Sweepable) -> list[str]:
+        """Those that the ledger knows, and the credential's own: its first use may be lost."""
+        accounts = set(await self._ledger.sweeps.accounts(kind.provider))
+        if not accounts:
+            if kind.name not in self._homes:
+                self._homes[kind.name] = await kind.home_account()
+            home = self._homes[kind.name]
+            accounts |= set() if home is None else {home}
+        for account in sorted(accounts):
+            await self._ledger.sweeps.begin(kind.name, account)
+        return sorted(accounts)
+
+    async def _list(self, kind: Sweepable, account: str) -> int:
+        stretch = await self._ledger.sweeps.take(kind.name, account)
+        for number in range(PAGES_MOST):
+            if stretch is None:
+                return number
+            page = await kind.sweep(account, stretch.since, stretch.page)
+            if page.trouble is not None:
+                await self._stop(stretch, page)
+                return number
+            for found in page.found:
+                await self._effect(kind, account, found)
+            stretch = await self._on(stretch, page, more=number + 1 < PAGES_MOST)
+        return PAGES_MOST
+
+    async def _on(self, stretch: Stretch, page: SweepPage, *, more: bool) -> Stretch | None:
+        """Keep the page; what comes next, if anything."""
+        until = stretch.until or min(stretch.at, page.at or stretch.at)
+        done = page.next_page is None
+        after = replace(stretch, until=until, page=page.next_page)
+        kept = await self._ledger.sweeps.put(after, compared=len(page.found), done=done, keep=more)
+        return after if kept and not done and more else None
+
+    async def _stop(self, stretch: Stretch, page: SweepPage) -> None:
+        _log.warning("sweep of %s at %s: %s", stretch.type, stretch.account, page.detail)
+        lost = page.trouble is Trouble.NOT_VISIBLE
+        again = replace(stretch, page=None, until=None) if lost else stretch
+        await self._ledger.sweeps.put(again, trouble=page.detail or str(page.trouble))
+
+    async def _effect(self, kind: Sweepable, account: str, found: Found) -> None:
+        marker = own_marker(found, self._ledger.identity.ledger_id)
+        if marker is None:
+            return
+        reference = found.effect.reference
+        [known] = await self._ledger.sweeps.known(
+            kind.provider, account, [(reference, marker.operation_id)]
+        )
+        match place(found, known):
+            case Place.KNOWN:
+                pass
+            case Place.WAKE:
+                await self._ledger.wake(
+                    marker.operation_id,
+                    actor=self._actor,
+                    kind="swept",
+                    told={"reference": reference, "status": found.effect.provider_status},
+                )
+            case Place.UNRECORDED:
+                await self._ask(kind, account, found, marker, known)
+
+    async def _ask(
+        self, kind: Sweepable, account: str, found: Found, marker: Marker, known: Known
+    ) -> None:
+        object_id = found.object_id
+        is_new = await self._ledger.sweeps.ask(
+            Unrecorded(
+                provider=kind.provider,
+                account=account,
+                reference=found.effect.reference,
+                target=None if object_id is None else f"{account}/{object_id}",
+                money=found.effect.money,
+                dossier=told(found, marker, known, account),
+            )
+        )
+        if is_new:
+            _log.warning("%s at %s has no operation here", found.effect.reference, account)

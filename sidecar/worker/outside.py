@@ -1,0 +1,76 @@
+"""Compare the database with what is known outside it; keep that up to date."""
+
+import asyncio
+import logging
+from dataclasses import replace
+
+from ledger.postgres.anchor import Anchored, read_anchor
+from ledger.postgres.ledger import Ledger
+from ledger.postgres.outside import Mark, Standing, UnusableMark, read_mark, why_behind, write_mark
+from sidecar.settings import Settings
+
+_log = logging.getLogger(__name__)
+
+
+async def check_outside(ledger: Ledger, settings: Settings) -> str | None:
+    """Put a database that is older than what is known of it into quarantine; why, if so.
+
+    Raises:
+        UnusableMark, UnusableAnchor: It can't be known.
+    """
+    mark = await asyncio.to_thread(read_mark, settings.mark)
+    anchored = await asyncio.to_thread(_last_anchored, settings, str(ledger.identity.ledger_id))
+    row = await ledger.pool.row("standing")
+    assert row is not None  # noqa: S101  the identity has one row
+    why = why_behind(Standing.of(row), mark, anchored)
+    if why is not None:
+        epoch = await ledger.restorations.begin(
+            by=f"outlive:{settings.identity}",
+            reason=why,
+            outside_epoch=max((one.epoch for one in (mark, anchored) if one), default=0),
+        )
+        ledger.identity = replace(ledger.identity, epoch=epoch)
+        await asyncio.to_thread(set_aside, settings, epoch)
+        _log.error(
+            "QUARANTINE: this database is a restored backup, or another ledger: %s. Nothing is "
+            "sent. `outlive restored` says what to do",
+            why,
+        )
+    await keep_outside(ledger, settings)
+    return why
+
+
+async def keep_outside(ledger: Ledger, settings: Settings) -> None:
+    """Write how far the database has come.
+
+    Raises:
+        UnusableMark: It can't be written.
+    """
+    row = await ledger.pool.row("mark")
+    assert row is not None  # noqa: S101  the identity has one row
+    mark = Mark(str(row["ledger_id"]), row["epoch"], row["transaction"])
+    await asyncio.to_thread(write_mark, settings.mark, mark)
+
+
+def set_aside(settings: Settings, epoch: int) -> None:
+    """Begin a new anchor: the old one has checkpoints that a restored backup lacks."""
+    kept = settings.anchor.with_name(f"{settings.anchor.name}.before-epoch-{epoch}")
+    if settings.anchor.exists() and not kept.exists():
+        settings.anchor.rename(kept)
+
+
+def known_epoch(settings: Settings) -> int:
+    """The epoch that the file knows; 0 where there is no file, or none that can be read."""
+    try:
+        mark = read_mark(settings.mark)
+    except UnusableMark:
+        return 0
+    return 0 if mark is None else mark.epoch
+
+
+def _last_anchored(settings: Settings, ledger_id: str) -> Anchored | None:
+    """The last checkpoint of this ledger in the anchor."""
+    if not settings.anchor.exists():
+        return None
+    own = (one for one in read_anchor(settings.anchor) if one.ledger_id == ledger_id)
+    return max(own, key=lambda one: (one.epoch, one.number), default=None)

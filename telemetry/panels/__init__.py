@@ -1,0 +1,1 @@
+"""The panels of the console's Dashboards page: from ClickHouse, else from PostgreSQL."""

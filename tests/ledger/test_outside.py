@@ -1,0 +1,78 @@
+"""What is known outside the database tells an older copy of it, and nothing else."""
+
+from pathlib import Path
+
+import pytest
+
+from ledger.postgres.anchor import Anchored
+from ledger.postgres.ledger import Ledger
+from ledger.postgres.outside import (
+    Mark,
+    Standing,
+    UnusableMark,
+    read_mark,
+    why_behind,
+    write_mark,
+)
+
+HERE = Standing(ledger_id="one", epoch=2, next_transaction=100, checkpoint=5)
+
+
+def anchored(epoch: int, number: int, ledger_id: str = "one") -> Anchored:
+    """A checkpoint that was copied out."""
+    return Anchored(ledger_id, epoch, number, "root", "signature")
+
+
+@pytest.mark.parametrize(
+    ("mark", "copy", "told"),
+    [
+        (None, None, None),
+        (Mark("one", 2, 99), anchored(2, 5), None),
+        (Mark("one", 2, 100), None, "transaction 100"),
+        (Mark("one", 3, 1), None, "epoch 3"),
+        (Mark("one", 1, 9_999), None, None),
+        (Mark("two", 2, 99), None, "ledger two"),
+        (None, anchored(2, 6), "checkpoint 6"),
+        (None, anchored(1, 6), None),
+        (None, anchored(2, 6, "two"), None),
+    ],
+)
+def test_an_older_copy_is_told(mark: Mark | None, copy: Anchored | None, told: str | None) -> None:
+    """By the ledger's id, the epoch, a transaction, or a checkpoint that it lacks."""
+    why = why_behind(HERE, mark, copy)
+    assert (why is None) if told is None else (why is not None and told in why)
+
+
+def test_a_transaction_that_it_lacks_tells_an_older_copy() -> None:
+    """Same ledger, same epoch: only how far it has come shows that it was put back."""
+    assert why_behind(HERE, Mark("one", 2, 100), None) is not None
+
+
+async def test_a_ledger_that_goes_on_is_never_taken_for_an_older_one(ledger: Ledger) -> None:
+    """A mark's transaction is always behind the next one."""
+    for _ in range(3):
+        row = await ledger.pool.row("mark")
+        assert row is not None
+        mark = Mark(str(row["ledger_id"]), row["epoch"], row["transaction"])
+        standing = await ledger.pool.row("standing")
+        assert standing is not None
+        assert why_behind(Standing.of(standing), mark, None) is None
+
+
+def test_what_was_written_is_read(tmp_path: Path) -> None:
+    """The file is put in place as a whole."""
+    path = tmp_path / "home" / "ledger.json"
+    assert read_mark(path) is None
+    write_mark(path, Mark("one", 2, 99))
+    write_mark(path, Mark("one", 2, 100))
+    assert read_mark(path) == Mark("one", 2, 100)
+    assert [one.name for one in path.parent.iterdir()] == ["ledger.json"]
+
+
+@pytest.mark.parametrize("said", ["", "{}", '{"ledger_id": "one"}', "[]"])
+def test_a_file_that_says_nothing_stops_the_start(tmp_path: Path, said: str) -> None:
+    """Whoever can't know must not send."""
+    path = tmp_path / "ledger.json"
+    path.write_text(said)
+    with pytest.raises(UnusableMark, match="outlive restored"):
+        read_mark(path)
