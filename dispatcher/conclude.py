@@ -1,8 +1,9 @@
 """Where an answer leaves its operation. Pure.
 
 Only two answers close a record here: an accepted effect that stands, and a final refusal of an
-additive effect when no attempt is ambiguous. After any doubt, and always for a target state, it
-is left to recovery, which looks first: a DELETE answered 404 may well have worked.
+additive effect when no other attempt was accepted or is ambiguous. After any of these, and always
+for a target state, it is left to recovery, which looks first: a DELETE answered 404 may well have
+worked.
 """
 
 from collections.abc import Sequence
@@ -40,6 +41,7 @@ def conclude(  # noqa: PLR0911  one return for each kind of answer
 ) -> Conclusion:
     """Say where the operation stands after `answer`, given the attempts before it."""
     doubtful = any(attempt.outcome is Outcome.AMBIGUOUS for attempt in earlier)
+    taken = any(attempt.outcome is Outcome.ACCEPTED for attempt in earlier)
     unsent = all(attempt.outcome is Outcome.NOT_SENT for attempt in earlier)
     pause_s = max(
         answer.retry_after_s or 0.0,
@@ -54,7 +56,7 @@ def conclude(  # noqa: PLR0911  one return for each kind of answer
             return _open(in_doubt=False, check_s=waits.pending.first_s)
         case Outcome.REFUSED if answer.refusal is Refusal.BEFORE_ENDPOINT:
             return _open(in_doubt=doubtful, check_s=pause_s)
-        case Outcome.REFUSED if doubtful or capabilities.target_state:
+        case Outcome.REFUSED if doubtful or taken or capabilities.target_state:
             return _open(in_doubt=doubtful, check_s=AT_ONCE_S)
         case Outcome.REFUSED:
             return _closed(State.FAILED, "REJECTED")

@@ -18,6 +18,7 @@ from sqlalchemy import (
     Text,
     UniqueConstraint,
     Uuid,
+    text,
 )
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 
@@ -237,6 +238,7 @@ escalations = Table(
     Column("asked_at", TIME),
     Column("asked", JSONB),
     Index("escalations_of_operation", "operation_id"),
+    Index("escalations_open", "window_ends_at", text("amount_minor DESC NULLS LAST"), "opened_at"),
     Index("escalations_closed", "closed_at", "id"),
     Index("escalations_one_open", "operation_id", unique=True),
     Index("escalations_one_open_account", "provider", "account", unique=True),

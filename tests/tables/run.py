@@ -52,6 +52,13 @@ PROOFS: Final = MappingProxyType(
         "clock": ("tests/ledger/test_clock.py",),
         "growth": ("tests/ledger/test_growth.py",),
         "audit-tamper": ("tests/ledger/test_audit.py", "tests/ledger/test_checkpoints.py"),
+        "properties": (
+            "tests/properties",
+            "tests/ledger/test_canonical.py",
+            "tests/providers/test_stripe_pure.py",
+            "tests/recovery/test_assess_oracle.py",
+            "tests/telemetry/test_scrub.py",
+        ),
         "cases": ("tests", "--only-cases"),
     }
 )

@@ -49,6 +49,11 @@ def exponent(currency: str) -> int:
         raise UnknownCurrency(currency) from None
 
 
+def currencies(places: int) -> frozenset[str]:
+    """Those whose minor unit has so many decimals."""
+    return frozenset(code for code, decimals in _EXPONENTS.items() if decimals == places)
+
+
 def step_minor(currency: str) -> int:
     """What an amount must be a multiple of.
 

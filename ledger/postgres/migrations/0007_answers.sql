@@ -25,3 +25,8 @@ CREATE TABLE bulk_answers (
     result      jsonb,                -- null while it is under way
     PRIMARY KEY (answered_by, request_key)
 );
+
+-- The list of open questions is read in this order, however many have been closed.
+CREATE INDEX escalations_open
+    ON escalations (window_ends_at, amount_minor DESC NULLS LAST, opened_at)
+    WHERE closed_at IS NULL;

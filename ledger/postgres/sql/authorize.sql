@@ -37,7 +37,12 @@ WITH p AS MATERIALIZED (
                 WHEN alike.older IS NOT NULL THEN 'alike'
                 ELSE 'new' END AS verdict
       FROM clock CROSS JOIN p
-      LEFT JOIN proposals known USING (requested_by, request_key)
+      -- LIMIT keeps it a look-up for each: a join would be planned over the ledger as it was when
+      -- this connection began, and read all keys where that was empty.
+      LEFT JOIN LATERAL (
+          SELECT k.id, k.input_digest FROM proposals k
+           WHERE k.requested_by = p.requested_by AND k.request_key = p.request_key LIMIT 1
+      ) AS known ON true
       LEFT JOIN alike ON alike.i = p.i
 ), recorded AS (
     INSERT INTO proposals (id, type, type_version, requested_by, request_key, input_digest, items,

@@ -22,7 +22,8 @@ WITH t AS MATERIALIZED (
     UPDATE attempts a
        SET outcome = j.outcome, answer = j.answer, finished_at = j.at, late = NOT j.held
       FROM judged j
-     WHERE a.operation_id = j.id AND a.number = j.number AND a.outcome IS NULL
+     WHERE a.operation_id = ANY (ARRAY(SELECT id FROM t))
+       AND a.operation_id = j.id AND a.number = j.number AND a.outcome IS NULL
     RETURNING j.i
 ), changed AS (
     UPDATE operations o

@@ -1,0 +1,217 @@
+"""Looking through operations within bounds: whatever is asked for, at most `SCANNED` are read.
+
+An index leads to ids, references, targets and doubts. For the rest the newest operations are
+looked through, newest first; the page says how far back that went, and goes on from there.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from datetime import datetime
+from enum import StrEnum
+from typing import Any, Final
+from uuid import UUID
+
+from sqlalchemy import (
+    ColumnElement,
+    Select,
+    String,
+    Subquery,
+    and_,
+    cast,
+    false,
+    func,
+    or_,
+    select,
+    true,
+    union,
+)
+from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
+
+from ledger.model import State
+from ledger.postgres.schema import escalations, provider_accounts
+from ledger.postgres.schema import operations as ops
+from ledger.postgres.search_rows import LINE, line_of
+from ledger.postgres.search_values import OperationLine
+from ledger.postgres.snapshot import Snapshot
+
+SCANNED: Final = 10_000
+_DIALECT: Final = PGDialect_psycopg()
+
+
+class Standing(StrEnum):
+    """Where an operation stands, as people say it."""
+
+    CREATED = "created"
+    SENT = "sent"
+    CONFIRMED = "confirmed"
+    FAILED = "failed"
+    DOUBT = "doubt"
+    PERSON = "person"
+    GIVEN_UP = "given_up"
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """An amount as typed: in each currency it is another number of minor units."""
+
+    values: tuple[tuple[frozenset[str], int], ...]
+    """Currencies, in lower case, and the amount in their minor unit."""
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What is looked for: all that is given must hold."""
+
+    standing: Standing | None = None
+    type: str | None = None
+    account: str | None = None
+    since: datetime | None = None
+    ids: tuple[UUID, UUID] | None = None
+    """The lowest and the highest id."""
+    named: str | None = None
+    """A whole id of the provider: of an effect, or of what an operation acts on."""
+    amount: Amount | None = None
+    words: str | None = None
+    """A part of the parameters."""
+
+    @property
+    def any(self) -> bool:
+        """Whether anything is left out."""
+        return self != Looked()
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A page, and how far it looked."""
+
+    lines: tuple[OperationLine, ...]
+    more: UUID | None
+    """Where the next page begins; `None`: there is none."""
+    back_to: datetime | None
+    """The page is not full, and older operations were not looked through: from here on."""
+    total: int | None
+    """Of all that matches; `None` where nothing is left out, or not all was looked through."""
+
+
+async def look(now: Snapshot, looked: Looked, *, before: UUID | None, limit: int) -> Found:
+    """One page, the newest first, in two statements whatever there is."""
+    source = _source(looked, before)
+    wanted = _conditions(looked, source)
+    page = select(source).where(*wanted).order_by(source.c.id.desc()).limit(limit + 1)
+    rows = await _rows(now, "look_for_operations", page)
+    lines = tuple(line_of({name.name: row[name.name] for name in LINE}) for row in rows[:limit])
+    if not looked.any:
+        return Found(lines, lines[-1].id if len(rows) > limit else None, None, None)
+    oldest = select(source.c.id, source.c.created_at).order_by(source.c.id).limit(1).subquery()
+    counted = select(
+        select(func.count()).select_from(source).scalar_subquery().label("scanned"),
+        select(func.count()).select_from(source).where(*wanted).scalar_subquery().label("matching"),
+        select(oldest.c.id).scalar_subquery().label("oldest"),
+        select(oldest.c.created_at).scalar_subquery().label("back_to"),
+    )
+    [told] = await _rows(now, "count_operations", counted)
+    cut = told["scanned"] >= SCANNED
+    if len(rows) > limit:
+        return Found(lines, lines[-1].id, None, None if cut else told["matching"])
+    return Found(
+        lines,
+        more=told["oldest"] if cut else None,
+        back_to=told["back_to"] if cut else None,
+        total=None if cut or before is not None else told["matching"],
+    )
+
+
+async def without(now: Snapshot, looked: Looked) -> Mapping[str, int]:
+    """How many there would be without each of the filters, in one statement."""
+    looser = {
+        name: replace(looked, **{name: None})
+        for name in ("standing", "type", "account", "since")
+        if getattr(looked, name) is not None
+    }
+    if not looser:
+        return {}
+    columns: list[ColumnElement[Any]] = []
+    for name, each in looser.items():
+        source = _source(each, None)
+        counted = select(func.count()).select_from(source).where(*_conditions(each, source))
+        columns.append(counted.scalar_subquery().label(name))
+    [row] = await _rows(now, "count_without", select(*columns))
+    return dict(row)
+
+
+def _source(looked: Looked, before: UUID | None) -> Subquery:
+    """What is looked through, the newest first."""
+    wanted: list[ColumnElement[bool]] = [] if before is None else [ops.c.id < before]
+    few = True
+    if looked.ids is not None:
+        wanted.append(ops.c.id.between(*looked.ids))
+    elif looked.named is not None:
+        wanted.append(ops.c.id.in_(_named(looked.named)))
+    elif looked.standing is Standing.DOUBT:
+        wanted.append(ops.c.in_doubt)
+    elif looked.standing is Standing.PERSON:
+        asked = escalations.c.operation_id.is_not(None), escalations.c.closed_at.is_(None)
+        wanted.append(ops.c.id.in_(select(escalations.c.operation_id).where(*asked)))
+    else:
+        few = False
+    found = select(*LINE, ops.c.parameters).where(*wanted)
+    if few:
+        # Found by an index of their own: the offset keeps the planner from walking back through
+        # everything instead until it has met enough of them.
+        found = select(found.offset(0).subquery("few"))
+    newest = found.order_by(found.selected_columns.id.desc()).limit(SCANNED)
+    return newest.subquery("looked")
+
+
+def _named(name: str) -> Any:
+    """Ids of operations with this effect, or on this object in any account."""
+    accounts = select(provider_accounts.c.account + "/" + name)
+    return union(
+        select(ops.c.id).where(ops.c.reference == name),
+        select(ops.c.id).where(ops.c.target.in_(accounts)),
+    )
+
+
+def _conditions(looked: Looked, source: Subquery) -> list[ColumnElement[bool]]:
+    columns = source.c
+    wanted: list[ColumnElement[bool]] = [true()]
+    match looked.standing:
+        case None:
+            pass
+        case Standing.DOUBT:
+            wanted.append(columns.in_doubt)
+        case Standing.PERSON:
+            wanted.append(columns.escalated)
+        case Standing.GIVEN_UP:
+            wanted.append(columns.never_send)
+        case Standing.CREATED | Standing.SENT | Standing.CONFIRMED | Standing.FAILED as state:
+            wanted.append(columns.state == State(state.value).value)
+    if looked.type is not None:
+        wanted.append(columns.type == looked.type)
+    if looked.account is not None:
+        wanted.append(columns.account == looked.account)
+    if looked.since is not None:
+        wanted.append(columns.created_at >= looked.since)
+    if looked.amount is not None:
+        wanted.append(_amounts(looked.amount, columns.amount_minor, columns.currency))
+    if looked.words is not None:
+        wanted.append(cast(columns.parameters, String).icontains(looked.words, autoescape=True))
+    return wanted
+
+
+def _amounts(
+    amount: Amount, minor: ColumnElement[Any], currency: ColumnElement[Any]
+) -> ColumnElement[bool]:
+    return or_(
+        false(),
+        *(and_(currency.in_(sorted(each)), minor == value) for each, value in amount.values),
+    )
+
+
+async def _rows(now: Snapshot, name: str, query: Select[Any]) -> list[Mapping[str, Any]]:
+    """Run it in the snapshot, planned for these values."""
+    made = query.compile(dialect=_DIALECT, compile_kwargs={"render_postcompile": True})
+    now.queries.append(name)
+    async with now.connection() as connection:
+        cursor = await connection.execute(str(made).encode(), made.params, prepare=False)
+        return list(await cursor.fetchall())
