@@ -191,7 +191,8 @@ async def test_a_breaker_holds_its_credential_for_a_while(
     ledger: Ledger, doubtful: Operation, me: Worker, change: str
 ) -> None:
     """Another credential, or a breaker whose time is over, holds nothing."""
-    await query(ledger, REASONS[13].statement, doubtful.id)
+    opened = next(reason for reason in REASONS if reason.stop is Stop.BREAKER_OPEN)
+    await query(ledger, opened.statement, doubtful.id)
     assert await stop_of(ledger, doubtful, me) is Stop.BREAKER_OPEN
     await query(ledger, f"UPDATE breakers SET {change}")  # noqa: S608  ours
     await ledger.begin_attempt(sending(doubtful, me))

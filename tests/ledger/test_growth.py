@@ -141,4 +141,4 @@ async def test_look_alikes_are_found_by_index(grown: tuple[Connection, Operation
     indexes, whole = await explained(
         connection, body.replace("within", "interval '30 days'").encode(), {"target": live.target}
     )
-    assert (indexes, whole) == ({"operations_alike"}, set())
+    assert (indexes, whole) == ({"operations_alike", "escalations_on_target"}, set())

@@ -15,8 +15,8 @@ from tests.support.writes import query
 ROWS: Final = 100_000
 PAGE: Final = 51
 MANY: Final = (
-    """INSERT INTO proposals (id, type, type_version, requested_by, request_key, input_digest, items,
-                              mode, state, decided_by, decided_at, created_at)
+    """INSERT INTO proposals (id, type, type_version, requested_by, request_key, input_digest,
+                              items, mode, state, decided_by, decided_at, created_at)
        SELECT gen_random_uuid(), 'fake.refund', 1, 'agent:a', n::text, '-', 1,
               CASE WHEN n & 1 = 0 THEN 'human' ELSE 'auto' END, 'approved', 'person:ines',
               at + interval '20 days', at
@@ -27,8 +27,8 @@ MANY: Final = (
                                    revoked_at, revoked_by, revoked_reason, created_at)
        SELECT gen_random_uuid(), id, decided_by, decided_at, decided_at, decided_at, 'person:ines',
               '-', created_at FROM proposals""",
-    """INSERT INTO escalations (id, scope, provider, account, reasons, opened_at, dossier, closed_at,
-                                closed_by, verdict)
+    """INSERT INTO escalations (id, scope, provider, account, reasons, opened_at, dossier,
+                                closed_at, closed_by, verdict)
        SELECT gen_random_uuid(), 'account', 'fake', 'a', '{X}', created_at, '{}', decided_at,
               'person:ines', 'give_up' FROM proposals""",
     """INSERT INTO deeds SELECT gen_random_uuid(), created_at, 'person:ines', 'session.begun',
@@ -99,9 +99,8 @@ async def test_each_branch_of_the_trail_reads_a_page_by_its_index(grown: Connect
         assert {name: n for name, n in touched.items() if n > 4 * PAGE} == {}
 
 
-async def test_a_decision_long_after_the_question_is_told(
-    ledger: Ledger, grown: Connection
-) -> None:
+@pytest.mark.usefixtures("grown")
+async def test_a_decision_long_after_the_question_is_told(ledger: Ledger) -> None:
     """Twenty days lie between asking and deciding; the decision stands at its own time."""
     now = await ledger.now()
     found = await read_trail(

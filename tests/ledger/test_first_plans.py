@@ -1,0 +1,48 @@
+"""What the writer's connections plan over an empty ledger still fits a full one.
+
+Their plans are made once and kept. Over an empty table PostgreSQL thinks that reading all of it is
+as good as looking a row up, and only the next ANALYZE would change its mind.
+"""
+
+import json
+from collections.abc import Iterator
+from typing import Any, Final
+
+import pytest
+
+from ledger.postgres.ledger import Ledger
+from ledger.postgres.statements import sql
+
+BIG: Final = ("operations", "attempts", "events", "event_payloads", "proposals", "authorizations")
+PARAMETERS: Final = {
+    "authorize": {"proposals": "[]", "operations": "[]", "look_alike_s": 1},
+    "begin_attempt": {"rows": "[]"},
+    "record_answer": {"rows": "[]"},
+}
+
+
+def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A plan's nodes."""
+    yield plan
+    for inner in plan.get("Plans", ()):
+        yield from nodes(inner)
+
+
+@pytest.mark.parametrize("name", PARAMETERS)
+async def test_every_row_is_looked_up(ledger: Ledger, name: str) -> None:
+    """Each scan of a table that grows has a condition on its index."""
+    async with await ledger.database.open(writer=True) as connection:
+        statement = b"EXPLAIN (FORMAT JSON) " + sql(name)
+        cursor = await connection.execute(statement, PARAMETERS[name], prepare=True)
+        [row] = await cursor.fetchall()
+    told = row["QUERY PLAN"]
+    [plan] = json.loads(told) if isinstance(told, str) else told
+    scans = [
+        node
+        for node in nodes(plan["Plan"])
+        if node["Node Type"].endswith("Scan")
+        and node.get("Relation Name", node.get("Index Name", "")).startswith(BIG)
+    ]
+    assert scans
+    bare = [node for node in scans if "Index Cond" not in node and "Recheck Cond" not in node]
+    assert [(node["Node Type"], node.get("Relation Name")) for node in bare] == []
