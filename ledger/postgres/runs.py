@@ -140,6 +140,23 @@ class Runs:
             row["subject"] for row in await self._pool.rows("offer_runs", limit=limit, most=most)
         ]
 
+    async def offer_again(
+        self, run_id: UUID, *, turn: int, generation: int, act: UUID, by: str
+    ) -> bool:
+        """Call a ready run's agent once more. False: it moved on, or has no address.
+
+        Args:
+            run_id: The run.
+            turn: As it was read.
+            generation: As it was read.
+            act: The same one again changes nothing.
+            by: Who wants it.
+        """
+        row = await self._pool.row(
+            "offer_again", id=run_id, turn=turn, generation=generation, act=act, by=by
+        )
+        return row is not None
+
     async def claim(
         self, run_id: UUID, *, agent: str, by: str, lease_s: float, generation: int | None = None
     ) -> Run:

@@ -174,22 +174,9 @@ def _named(name: str) -> Any:
 
 def _conditions(looked: Looked, source: Subquery) -> list[ColumnElement[bool]]:
     columns = source.c
-    wanted: list[ColumnElement[bool]] = [true()]
-    match looked.standing:
-        case None:
-            pass
-        case Standing.DOUBT:
-            wanted.append(columns.in_doubt)
-        case Standing.PERSON:
-            wanted.append(columns.escalated)
-        case Standing.GIVEN_UP:
-            wanted.append(columns.never_send)
-        case Standing.CREATED | Standing.SENT | Standing.CONFIRMED | Standing.FAILED as state:
-            wanted.append(columns.state == State(state.value).value)
-    if looked.type is not None:
-        wanted.append(columns.type == looked.type)
-    if looked.account is not None:
-        wanted.append(columns.account == looked.account)
+    wanted: list[ColumnElement[bool]] = [_stands(looked.standing, source)]
+    equal = {columns.type: looked.type, columns.account: looked.account}
+    wanted += [column == value for column, value in equal.items() if value is not None]
     if looked.since is not None:
         wanted.append(columns.created_at >= looked.since)
     if looked.amount is not None:
@@ -197,6 +184,20 @@ def _conditions(looked: Looked, source: Subquery) -> list[ColumnElement[bool]]:
     if looked.words is not None:
         wanted.append(cast(columns.parameters, String).icontains(looked.words, autoescape=True))
     return wanted
+
+
+def _stands(standing: Standing | None, source: Subquery) -> ColumnElement[bool]:
+    match standing:
+        case None:
+            return true()
+        case Standing.DOUBT:
+            return source.c.in_doubt
+        case Standing.PERSON:
+            return source.c.escalated
+        case Standing.GIVEN_UP:
+            return source.c.never_send
+        case state:
+            return source.c.state == State(state.value).value
 
 
 def _amounts(

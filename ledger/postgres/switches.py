@@ -78,27 +78,35 @@ class Switches:
         )
         return row is not None
 
+    async def free_canary(self, provider: str, account: str, operation_id: UUID) -> None:
+        """The operation does not go after all: another one may go first."""
+        await self._pool.rows(
+            "free_canary", provider=provider, account=account, operation_id=operation_id
+        )
+
     async def take_resend(
         self, provider: str, money: Money | None, *, cap_count: int, cap_minor: int
     ) -> bool:
         """Count an automatic resend; whether this hour's caps allow it.
 
-        A resend that one cap allows and the other refuses has been counted by the first: the
-        caps err on the side of fewer.
+        Money comes first: an operation that no hour's money allows must not use up the number,
+        try by try, for all others. Where the number then refuses, the money is counted all the
+        same; nothing goes in this hour any more, so nobody misses it.
         """
+        if money is not None:
+            summed = await self._pool.row(
+                "take_resend",
+                provider=provider,
+                unit=money.currency,
+                amount=money.amount_minor,
+                cap=cap_minor,
+            )
+            if summed is None:
+                return False
         counted = await self._pool.row(
             "take_resend", provider=provider, unit="", amount=1, cap=cap_count
         )
-        if counted is None or money is None:
-            return counted is not None
-        summed = await self._pool.row(
-            "take_resend",
-            provider=provider,
-            unit=money.currency,
-            amount=money.amount_minor,
-            cap=cap_minor,
-        )
-        return summed is not None
+        return counted is not None
 
     async def take_reads(
         self, provider: str, credential: str, *, wanted: int, per_s: float, burst: int

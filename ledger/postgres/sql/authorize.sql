@@ -24,7 +24,7 @@ WITH p AS MATERIALIZED (
 ), alike AS MATERIALIZED (
     -- `unseen`: committed while this statement waited, perhaps by the same request.
     SELECT o.i, jsonb_object_agg(o.item, to_jsonb(found.ids)) AS older,
-           bool_or(NOT EXISTS (SELECT FROM operations x WHERE x.id = found.ids[1])
+           bool_or((SELECT x.id FROM operations x WHERE x.id = found.ids[1]) IS NULL
                AND NOT EXISTS (SELECT FROM escalations e WHERE e.target = o.target)) AS unseen
       FROM clock, o, look_alikes(o.target, o.family,
                                  make_interval(secs => %(look_alike_s)s::double precision)) AS found(ids)

@@ -21,8 +21,8 @@ WITH t AS MATERIALIZED (
 ), judged AS MATERIALIZED (
     SELECT t.*, clock.at, o.attempt_count, o.last_event_seq, o.last_event_hash,
            o.send_not_after AS earlier_send, CASE
-        WHEN o.id IS NULL THEN CASE WHEN EXISTS (SELECT FROM operations x WHERE x.id = t.id)
-                               THEN 'already_final' ELSE 'unknown_operation' END
+        WHEN o.id IS NULL THEN CASE WHEN (SELECT x.id FROM operations x WHERE x.id = t.id) IS NULL
+                               THEN 'unknown_operation' ELSE 'already_final' END
         WHEN o.fence <> t.fence OR o.owner IS DISTINCT FROM t.owner THEN 'stale_fence'
         WHEN o.state NOT IN ('created', 'sent') THEN 'already_final'
         WHEN o.never_send THEN 'given_up'
