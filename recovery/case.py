@@ -127,6 +127,9 @@ class World:
     """Since when look-ups have said nothing, for whatever reason."""
     restored_at: datetime | None = None
     """After a backup was restored: attempts that left until then may be missing."""
+    proposed_at: datetime | None = None
+    """When the operation's id was allotted: approved before, a history that is lost may have sent
+    it, although it was approved once more since."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -122,7 +122,7 @@ def _refused_for_good(attempt: Attempt) -> bool:
 
 def _history_incomplete(operation: Operation, world: World) -> bool:
     """Whether attempts may be missing: a restored backup, or rows that were not read."""
-    if world.restored_at is not None and operation.created_at <= world.restored_at:
+    if world.restored_at is not None and _born_at(operation, world) <= world.restored_at:
         return not operation.final
     never_sent = operation.state in {State.CREATED, State.FAILED}
     return operation.attempt_count > len(operation.attempts) or (
@@ -130,10 +130,15 @@ def _history_incomplete(operation: Operation, world: World) -> bool:
     )
 
 
+def _born_at(operation: Operation, world: World) -> datetime:
+    """Since when there has been something to send: its id came with the proposal."""
+    return min(operation.created_at, world.proposed_at or operation.created_at)
+
+
 def _window_start(operation: Operation, world: World) -> datetime | None:
     """Start of the first attempt that is not proven unsent; the earliest it can have been."""
     if _history_incomplete(operation, world):
-        return operation.created_at
+        return _born_at(operation, world)
     tried = [a.started_at for a in operation.attempts if a.outcome is not Outcome.NOT_SENT]
     return min(tried, default=None)
 

@@ -86,6 +86,7 @@ async def observe(
         waiting=None if row["waiting_for"] is None else (row["waiting_for"], row["waiting_since"]),
         unseen_since=row["unseen_since"],
         restored_at=row["restored_at"],
+        proposed_at=row["proposed_at"],
     )
     return Sighting(
         look=look,

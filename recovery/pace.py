@@ -63,6 +63,11 @@ def pace(
     return Paced(decision, min(check_in_s, wait.limit_s - waited_s + JUST_AFTER_S), notify)
 
 
+def patience_s(code: str, waits: Waits) -> float | None:
+    """How long a wait with this code lasts at most before a person is asked; `None`: no limit."""
+    return _wait_of(code, waits).limit_s
+
+
 def hold_s(operation: Operation, decision: Decision) -> float:
     """The next look while a question is open: less and less often, at least every hour."""
     times = operation.decision_count if operation.decision == decision.code else 0

@@ -166,5 +166,6 @@ class Recovery:
             cap_count=self._limits.resends_per_hour,
             cap_minor=self._limits.resent_minor_per_hour,
         ):
+            await switches.free_canary(operation.provider, account, operation.id)
             return Held.CAP
         return None

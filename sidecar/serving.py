@@ -34,6 +34,7 @@ from sidecar.http.measures import Measures
 from sidecar.mcp.door import PATH as MCP_PATH
 from sidecar.mcp.door import McpDoor
 from sidecar.notify.slack_actions import SlackActions
+from sidecar.places import Places
 from sidecar.proposals.desk import Desk
 from sidecar.proposals.policy_deeds import PolicyDeeds
 from sidecar.proposals.policy_file import PolicyFile
@@ -199,6 +200,11 @@ async def open_serving(system: System, worker: Worker) -> AsyncGenerator[Serving
                 chain=ChainReader(ledger, settings),
                 heartbeat_ttl_s=settings.heartbeat_ttl_s,
                 public_url=_url(bound),
+                places=Places(
+                    None if system.sandboxed else settings.stripe_dashboard_url,
+                    settings.clickstack_url,
+                    settings.langfuse_project_url,
+                ),
             )
             console = console_of(doors, sandboxed=system.sandboxed, public_url=settings.public_url)
             yield Serving(doors, console, sender, waits, bound)

@@ -96,6 +96,12 @@ class Settings(BaseSettings):
 
     public_url: str | None = None
     """Where people reach the console, for links in messages: `https://outlive.example.com`."""
+    stripe_dashboard_url: str = "https://dashboard.stripe.com"
+    """Pages of charges and refunds, linked from the console; never with the sandbox."""
+    clickstack_url: str | None = None
+    """ClickStack's pages, linked from the console: `https://clickstack.example.com`."""
+    langfuse_project_url: str | None = None
+    """The project's page in Langfuse, linked likewise: `https://langfuse.example.com/project/ID`."""
     resume_hosts: str = ""
     """Where agents may be called when their run is ready, with commas between: a host means HTTPS
     (`agents.example.com`), else name the origin (`http://agents.internal:8080`)."""
@@ -141,6 +147,18 @@ class Settings(BaseSettings):
         if address.scheme == "http" and (address.hostname or "").endswith("stripe.com"):
             raise ValueError("use https: the key would travel in clear text")
         return value
+
+    @validator("stripe_dashboard_url", "clickstack_url", "langfuse_project_url")
+    @classmethod
+    def _a_page(cls, value: str | None) -> str | None:
+        if value is None:
+            return None
+        address = urlsplit(value)
+        if address.scheme not in {"http", "https"} or not address.hostname:
+            raise ValueError("use an address like https://host/path")
+        if address.query or address.fragment or address.username is not None:
+            raise ValueError("use an address without a user, `?` and `#`")
+        return value.rstrip("/")
 
     @validator("identity")
     @classmethod

@@ -80,6 +80,16 @@ class Evidence:
         found = await self._gather(question, history, within_s=within_s - ledger_s)
         return merge(operation_id, () if operation is None else operation.attempts, found)
 
+    async def beside(self, operation: Operation, *, within_s: float) -> Timeline:
+        """What others than the ledger know of an operation that was read already.
+
+        Takes at most `within_s`, whatever is away.
+        """
+        question = _question(operation.id, operation)
+        nothing = Found(Source.LEDGER)
+        found = await self._gather(question, nothing, within_s=within_s)
+        return merge(operation.id, operation.attempts, found)
+
     async def _history(self, operation_id: UUID) -> Found:
         rows = await self._ledger.pool.rows("read_history", id=operation_id, most=HISTORY_MOST + 1)
         entries = [_event(row) for row in rows[:HISTORY_MOST]]

@@ -12,20 +12,20 @@ from typing import Any, Final
 from uuid import UUID
 
 from sqlalchemy import (
+    ClauseElement,
     ColumnElement,
-    Select,
     String,
     Subquery,
     and_,
     cast,
     false,
     func,
+    make_url,
     or_,
     select,
     true,
     union,
 )
-from sqlalchemy.dialects.postgresql.psycopg import PGDialect_psycopg
 
 from ledger.model import State
 from ledger.postgres.schema import escalations, provider_accounts
@@ -35,7 +35,7 @@ from ledger.postgres.search_values import OperationLine
 from ledger.postgres.snapshot import Snapshot
 
 SCANNED: Final = 10_000
-_DIALECT: Final = PGDialect_psycopg()
+_DIALECT: Final = make_url("postgresql+psycopg://").get_dialect()()
 
 
 class Standing(StrEnum):
@@ -102,12 +102,11 @@ async def look(now: Snapshot, looked: Looked, *, before: UUID | None, limit: int
     lines = tuple(line_of({name.name: row[name.name] for name in LINE}) for row in rows[:limit])
     if not looked.any:
         return Found(lines, lines[-1].id if len(rows) > limit else None, None, None)
-    oldest = select(source.c.id, source.c.created_at).order_by(source.c.id).limit(1).subquery()
     counted = select(
-        select(func.count()).select_from(source).scalar_subquery().label("scanned"),
-        select(func.count()).select_from(source).where(*wanted).scalar_subquery().label("matching"),
-        select(oldest.c.id).scalar_subquery().label("oldest"),
-        select(oldest.c.created_at).scalar_subquery().label("back_to"),
+        func.count().label("scanned"),
+        func.count().filter(*wanted).label("matching"),
+        func.min(cast(source.c.id, String)).label("oldest"),  # as text they sort alike
+        func.min(source.c.created_at).label("back_to"),
     )
     [told] = await _rows(now, "count_operations", counted)
     cut = told["scanned"] >= SCANNED
@@ -115,7 +114,7 @@ async def look(now: Snapshot, looked: Looked, *, before: UUID | None, limit: int
         return Found(lines, lines[-1].id, None, None if cut else told["matching"])
     return Found(
         lines,
-        more=told["oldest"] if cut else None,
+        more=UUID(told["oldest"]) if cut else None,
         back_to=told["back_to"] if cut else None,
         total=None if cut or before is not None else told["matching"],
     )
@@ -209,7 +208,7 @@ def _amounts(
     )
 
 
-async def _rows(now: Snapshot, name: str, query: Select[Any]) -> list[Mapping[str, Any]]:
+async def _rows(now: Snapshot, name: str, query: ClauseElement) -> list[Mapping[str, Any]]:
     """Run it in the snapshot, planned for these values."""
     made = query.compile(dialect=_DIALECT, compile_kwargs={"render_postcompile": True})
     now.queries.append(name)

@@ -62,7 +62,7 @@ def answer_seats(
     """The same of what was read already; `names`: everybody who may answer."""
     needed = people_needed(question.money, None, above_minor)
     taken = tuple(Seat(one.signer, one.signed_at) for one in signatures if one.counts)
-    can = names if question.open and needed > 1 else []
+    can = names if question.open and needed > 1 else ()
     return Seats(needed, taken, _others(can, taken))
 
 

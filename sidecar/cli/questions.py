@@ -69,13 +69,10 @@ def _cause(cause: Cause, now: datetime) -> str:
 
 def _print_question(one: Escalation, signed: Sequence[Signature], now: datetime) -> None:
     out = console()
-    about = (
-        f"operation {one.operation_id}" if one.operation_id else f"{len(one.members)} operations"
-    )
     out.print(Text(f"{one.id}  {words.money(one.money)}", style="bold"))
     facts = table("", "")
     facts.show_header = False
-    facts.add_row("about", f"{about} at {plain(one.provider)}/{plain(one.account)}")
+    facts.add_row("about", f"{_about(one)} at {plain(one.provider)}/{plain(one.account)}")
     for reason in one.reasons:
         facts.add_row("why", f"{plain(reason)}: {plain(explain(reason))}")
     facts.add_row("opened", words.when(one.opened_at, now))
@@ -95,6 +92,15 @@ def _print_question(one: Escalation, signed: Sequence[Signature], now: datetime)
     if one.evidence is not None:
         facts.add_row("evidence", _gathered(kept(one.evidence)))
     out.print(facts)
+
+
+def _about(one: Escalation) -> str:
+    """One operation, an effect that no operation asked for, or all that wait for an account."""
+    if one.operation_id is not None:
+        return f"operation {one.operation_id}"
+    if one.scope == "effect":
+        return f"effect {plain(one.reference)}"
+    return f"{len(one.members)} operation{'' if len(one.members) == 1 else 's'}"
 
 
 def _gathered(timeline: Timeline) -> str:

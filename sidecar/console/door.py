@@ -8,7 +8,7 @@ import hmac
 import logging
 import secrets
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import parse_qs, quote, urlsplit
 from uuid import UUID
@@ -22,7 +22,7 @@ from sidecar.console.acts import Acts
 from sidecar.console.catalogs import say_in
 from sidecar.console.frame import read_frame
 from sidecar.console.headers import secured
-from sidecar.console.page import Act, Call, Cookie, Form, Page, Refused, Shown, Went
+from sidecar.console.page import Act, Call, Cookie, Form, Handed, Page, Refused, Shown, Went
 from sidecar.console.reader import Reader
 from sidecar.console.sessions import Session, Sessions
 from sidecar.console.templating import render
@@ -83,10 +83,15 @@ def opened(console: Console, page: Page) -> Answer:
             call = await _call(console, request, page)
             if isinstance(call, Response):
                 return call
+            if page.gather is not None:
+                call = replace(call, gathered=await page.gather(call))
             async with snapshot(console.doors.ledger.pool) as now:
                 result = await page.show(call, now)
                 if isinstance(result, Went):
                     return went(console, request, result)
+                if isinstance(result, Handed):
+                    _note(console, request, now)
+                    return _handed(result)
                 return await _page(console, request, call, result, now)
 
         return await guarded(console, request, work)
@@ -160,6 +165,7 @@ async def _call(console: Console, request: Request, wanted: Page | Act) -> Call 
         *(console.doors, session, reader, url),
         path=dict(request.path_params),
         query=dict(request.query_params),
+        polled=request.headers.get("x-live") == "1",
     )
     wait_s = console.doors.buckets.take(session.who.token_id)
     if wait_s is not None:
@@ -315,8 +321,7 @@ async def _page(
 ) -> Response:
     """A page in its frame; 304 where a live page has no news."""
     frame = await read_frame(now, console.ledger_name, sandboxed=console.sandboxed)
-    if console.seen is not None:
-        console.seen.append((request.url.path, tuple(now.queries)))
+    _note(console, request, now)
     told = repr((shown.template, shown.title, shown.view, frame, call.reader, call.who))
     tag = f'W/"{hashlib.sha256(told.encode()).hexdigest()[:32]}"'
     headers = {**shown.headers, "etag": tag, "vary": "Cookie"}
@@ -333,6 +338,18 @@ async def _page(
         "at": now.at,
     }
     return HTMLResponse(render(shown.template, call.reader.language, values), shown.status, headers)
+
+
+def _note(console: Console, request: Request, now: Snapshot) -> None:
+    """For tests: what was read for this page."""
+    if console.seen is not None:
+        console.seen.append((request.url.path, tuple(now.queries)))
+
+
+def _handed(file: Handed) -> Response:
+    """A file; its name is ours, so it needs no quoting."""
+    named = {"content-disposition": f'attachment; filename="{file.name}"', **file.headers}
+    return Response(file.content, headers=named, media_type=file.media_type)
 
 
 def went(console: Console, request: Request, result: Went) -> Response:

@@ -44,6 +44,16 @@ class Went:
 
 
 @dataclass(frozen=True, slots=True)
+class Handed:
+    """A file to keep, instead of a page."""
+
+    name: str
+    content: str
+    media_type: str
+    headers: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+@dataclass(frozen=True, slots=True)
 class Cookie:
     """A cookie to be set; `None` takes it away."""
 
@@ -91,6 +101,10 @@ class Call:
     path: Mapping[str, str]
     query: Mapping[str, str]
     """Of parameters that stand twice the last one counts."""
+    polled: bool = False
+    """Asked by a live page for its regions, not by a person for the page."""
+    gathered: Any = None
+    """What the page's `gather` found."""
 
     @property
     def who(self) -> Who:
@@ -139,7 +153,10 @@ class Page:
     path: str
     """Beneath `/console`; empty for its first page."""
     right: Right
-    show: Callable[[Call, Snapshot], Awaitable[Shown | Went]]
+    show: Callable[[Call, Snapshot], Awaitable[Shown | Went | Handed]]
+    gather: Callable[[Call], Awaitable[Any]] | None = None
+    """Asks others, within a time of its own, before the snapshot is taken: no page holds a
+    connection to the ledger while it waits for somebody else."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

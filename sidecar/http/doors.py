@@ -12,6 +12,7 @@ from sidecar.chain import ChainReader
 from sidecar.http.limits import Buckets
 from sidecar.http.measures import Measures
 from sidecar.notify.slack_actions import SlackActions
+from sidecar.places import Places
 from sidecar.proposals.desk import Desk
 from sidecar.proposals.policy_file import PolicyFile
 from sidecar.proposals.proposing import Proposer
@@ -47,3 +48,4 @@ class Doors:
     chain: ChainReader
     heartbeat_ttl_s: float
     public_url: str
+    places: Places

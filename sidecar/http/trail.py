@@ -125,11 +125,12 @@ def as_csv(entries: list[Entry]) -> str:
     for entry in entries:
         told = EntryView.model_validate(entry).model_dump(mode="json")
         told["told"] = json.dumps(told["told"], ensure_ascii=False)
-        lines.writerow([_cell(told[name]) for name in _COLUMNS])
+        lines.writerow([cell(told[name]) for name in _COLUMNS])
     return out.getvalue()
 
 
-def _cell(value: str | None) -> str:
+def cell(value: str | None) -> str:
+    """A cell that no spreadsheet takes for a formula."""
     text = value or ""
     return f"'{text}" if text.startswith(_FORMULA) else text
 

@@ -43,6 +43,11 @@ class PolicyFile:
         self._digest = _digest(path)
 
     @property
+    def has_file(self) -> bool:
+        """Whether a file was named; without one every irreversible effect is for a person."""
+        return self._path is not None
+
+    @property
     def standing(self) -> Standing:
         """What is in force, and what came of the file that was read last."""
         return Standing(self.policy.version, self.problem, self._digest)

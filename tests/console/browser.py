@@ -1,18 +1,31 @@
 """A real browser: Debian's Chromium, driven by Playwright, without network but loopback.
 
-`browser` opens pages in contexts of their own; whatever a page says against our content security
+One process serves all tests of a session; each test has windows in contexts of its own, with
+cookies of their own, which are gone afterwards. Whatever a page says against our content security
 policy, throws, or asks of another origin is collected, and must be nothing at the end.
 """
 
 import os
 import shutil
-from collections.abc import AsyncGenerator
+import subprocess
+import tempfile
+from collections.abc import AsyncGenerator, Iterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from threading import Thread
 from typing import Any, Final
 
 import pytest
-from playwright.async_api import Browser, BrowserContext, ConsoleMessage, Page, async_playwright
+from playwright.async_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Dialog,
+    Page,
+    async_playwright,
+    expect,
+)
 from playwright.async_api import Request as BrowserRequest
 
 from sidecar.access.roles import Role
@@ -21,11 +34,17 @@ from tests.support.house import House
 
 PROGRAMS: Final = ("chromium", "chromium-browser", "google-chrome")
 FLAGS: Final = (
-    *("--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
+    *("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run"),
     *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
-    "--disable-dev-shm-usage",
+    *("--disable-dev-shm-usage", "--disable-extensions", "--disable-default-apps"),
+    # A window in the background is drawn and keeps its time, like one that somebody looks at.
+    *("--disable-background-timer-throttling", "--disable-backgrounding-occluded-windows"),
+    *("--disable-renderer-backgrounding", "--disable-back-forward-cache", "--hide-scrollbars"),
 )
+PATIENCE_MS: Final = 30_000
+"""How long to wait for what must come: a machine with two cores may have a lot to do."""
 WIDTHS: Final = (320, 390, 1360)
+_LISTENS: Final = "DevTools listening on "
 _AXE: Final = (Path(__file__).parent / "vendor" / "axe.min.js").read_text(encoding="utf-8")
 
 
@@ -39,14 +58,44 @@ def program() -> str:
     pytest.skip("no Chromium here (Debian: apt-get install chromium)")
 
 
-@pytest.fixture
-async def chromium() -> AsyncGenerator[Browser]:
-    """The browser's process."""
+@pytest.fixture(scope="session")
+def chromium_address() -> Iterator[str]:
+    """Where the browser's process listens; it says so in its first lines."""
     path = program()
+    with tempfile.TemporaryDirectory(prefix="outlive-browser-", ignore_cleanup_errors=True) as home:
+        profile = ("--remote-debugging-port=0", f"--user-data-dir={home}", "about:blank")
+        with subprocess.Popen(
+            [path, *FLAGS, *profile], stderr=subprocess.PIPE, text=True
+        ) as process:
+            assert process.stderr is not None
+            begun = (line for line in process.stderr if line.startswith(_LISTENS))
+            address = next(begun, "").removeprefix(_LISTENS).strip()
+            assert address, "Chromium did not start"
+            rest = Thread(target=process.stderr.read)  # or it would wait for a reader one day
+            rest.start()
+            try:
+                yield address
+            finally:
+                process.terminate()
+                process.wait(timeout=PATIENCE_MS / 1_000)
+                rest.join()
+
+
+@asynccontextmanager
+async def connected(address: str) -> AsyncGenerator[Browser]:
+    """The browser, from this event loop."""
+    expect.set_options(timeout=PATIENCE_MS)
     async with async_playwright() as playwright:
-        launched = await playwright.chromium.launch(executable_path=path, args=list(FLAGS))
-        yield launched
-        await launched.close()
+        browser = await playwright.chromium.connect_over_cdp(address)
+        yield browser
+        await browser.close()
+
+
+@pytest.fixture
+async def chromium(chromium_address: str) -> AsyncGenerator[Browser]:
+    """The browser, for one test."""
+    async with connected(chromium_address) as browser:
+        yield browser
 
 
 @dataclass(slots=True)
@@ -57,7 +106,8 @@ class Windows:
     reception: Reception
     chromium: Browser
     complaints: list[str] = field(default_factory=list[str])
-    """Policy violations, thrown errors, requests to elsewhere."""
+    """Policy violations, thrown errors, dialogs, requests to elsewhere."""
+    contexts: list[BrowserContext] = field(default_factory=list[BrowserContext])
 
     async def window(
         self, *, width: int = 1360, scripts: bool = True, dark: bool = False, **more: Any
@@ -70,14 +120,30 @@ class Windows:
             base_url=self.house.url,
             **more,
         )
-        await self._listen(context)
+        context.set_default_timeout(PATIENCE_MS)
+        self.contexts.append(context)
+        self._listen(context)
         return await context.new_page()
 
+    async def close(self) -> None:
+        """Close all of them; fails where a page complained."""
+        for context in self.contexts:
+            await context.close()
+        assert not self.complaints
+
     async def signed_in(
-        self, role: Role, name: str | None = None, at: str = "/console", **window: Any
+        self,
+        role: Role,
+        name: str | None = None,
+        at: str = "/console",
+        *,
+        clock: bool = False,
+        **window: Any,
     ) -> Page:
-        """A window of somebody who signed in, at a page."""
+        """A window of somebody who signed in, at a page; `clock`: its time moves by hand as well."""
         page = await self.window(**window)
+        if clock:
+            await page.clock.install()
         secret = await self.reception.token(role, name or f"{role.value}-1")
         await page.goto(f"/console/sign-in?next={at}")
         await page.get_by_label("Your token").fill(secret)
@@ -85,7 +151,7 @@ class Windows:
         await page.wait_for_url(f"**{at}")
         return page
 
-    async def _listen(self, context: BrowserContext) -> None:
+    def _listen(self, context: BrowserContext) -> None:
         def heard(message: ConsoleMessage) -> None:
             if "Content Security Policy" in message.text or "TrustedHTML" in message.text:
                 self.complaints.append(message.text)
@@ -94,7 +160,12 @@ class Windows:
             if not request.url.startswith((self.house.url, "data:", "about:")):
                 self.complaints.append(f"asked {request.url}")
 
+        async def asked_back(dialog: Dialog) -> None:
+            self.complaints.append(f"a dialog: {dialog.message}")
+            await dialog.dismiss()
+
         context.on("console", heard)
+        context.on("dialog", asked_back)
         context.on("request", asked)
         context.on("weberror", lambda error: self.complaints.append(str(error.error)))
 
@@ -126,6 +197,4 @@ async def browser(house: House, reception: Reception, chromium: Browser) -> Asyn
     """Windows at the house's console; fails where a page complained."""
     windows = Windows(house, reception, chromium)
     yield windows
-    for context in chromium.contexts:
-        await context.close()
-    assert not windows.complaints
+    await windows.close()

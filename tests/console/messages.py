@@ -38,7 +38,7 @@ def texts() -> dict[Message, str]:
             said = [part for part in message if part]
             text = said[0] if len(said) == 1 else (said[0], said[1])
             found.setdefault(text, file)
-    found.update({why: "recovery/words.py" for why, _ in WORDS.values()})
+    found.update({told: "recovery/words.py" for both in WORDS.values() for told in both})
     return found
 
 

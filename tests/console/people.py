@@ -1,6 +1,7 @@
 """People at the console, without a browser: real sign-ins, real forms, over HTTP."""
 
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from html import unescape
 from urllib.parse import urlencode
@@ -29,14 +30,14 @@ class Visitor:
         return await self.http.get(path, headers=headers)
 
     async def post(
-        self, path: str, fields: dict[str, str], *, origin: str | None = None
+        self, path: str, fields: Mapping[str, str | Sequence[str]], *, origin: str | None = None
     ) -> httpx.Response:
         """Post fields as they are; `origin`: somebody else's page."""
         headers = {
             "Origin": origin or self.url,
             "Content-Type": "application/x-www-form-urlencoded",
         }
-        return await self.http.post(path, content=urlencode(fields), headers=headers)
+        return await self.http.post(path, content=urlencode(fields, doseq=True), headers=headers)
 
     async def sign_in(self, secret: str, wanted: str = "/console") -> httpx.Response:
         """Sign in with a token."""

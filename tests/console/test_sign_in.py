@@ -145,6 +145,6 @@ async def test_revoking_the_token_ends_its_sessions(house: House, reception: Rec
     tokens = house.serving.doors.tokens
     [token] = [each for each in await tokens.listing() if each.name == "nora"]
 
-    await tokens.revoke(token.id)
+    await tokens.revoke(token.id, by="person:tests")
 
     assert (await visitor.get("/console")).status_code == 303

@@ -42,7 +42,7 @@ async def test_a_revoked_token_is_out_at_once(house: House) -> None:
     assert await asked(house, secret) == 200
     tokens = house.serving.doors.tokens
     [token] = [one for one in await tokens.listing() if one.name == "agent-1"]
-    await tokens.revoke(token.id)
+    await tokens.revoke(token.id, by="person:tests")
     assert await asked(house, secret) == 401
 
 

@@ -1,7 +1,8 @@
 """Grafana and ClickStack as far as loading dashboards needs them: they refuse wrong shapes.
 
-Written after the published formats, in strict models: a field that those do not know is refused
-here, though the servers may let it pass. Neither server was run.
+Written from our own definitions and the documented fields that we use, in strict models: a field
+that those do not know is refused here, though the servers may let it pass. Not compared with the
+tools themselves: neither was run.
 https://grafana.com/docs/grafana/latest/developers/http_api/dashboard/
 https://github.com/grafana/grafana/blob/main/kinds/dashboard/dashboard_kind.cue
 https://github.com/hyperdxio/hyperdx/blob/main/packages/api/openapi.json

@@ -3,6 +3,7 @@
 SELECT ledger_now() AS at,
        (SELECT epoch FROM ledger_identity) AS epoch,
        (SELECT max(began_at) FROM restorations) AS restored_at,
+       (SELECT p.created_at FROM proposals p WHERE p.id = o.proposal_id) AS proposed_at,
        stopped_by(o.provider, o.type, o.account, %(credential)s::text) AS stopped,
        is_target_busy(o.target, o.id) AS busy,
        (SELECT a.outage_since IS NOT NULL FROM provider_accounts a

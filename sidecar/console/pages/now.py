@@ -1,23 +1,21 @@
 """Now: whether anything needs you. In doubt, since when, who is on it, what lapses, who is well."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
 from ledger.model import Money
 from ledger.postgres.snapshot import Snapshot
-from recovery.words import WORDS
 from sidecar.access.roles import Right
 from sidecar.console.deeds import batch, deed, money_of, provider_name, totals_of
+from sidecar.console.escalating.questions import Cause, Question, causes_of, why
 from sidecar.console.figures import money_text
 from sidecar.console.page import Call, Page, Shown, Table
 
 _SHOWN: Final = 50
 _FEW: Final = 20
-BARS_SPAN: Final = timedelta(hours=12)
-"""What the bars of time left show at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,41 +26,6 @@ class Doubt:
     """One a currency, the largest first."""
     operations: int
     since: datetime | None
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """One open question."""
-
-    id: UUID
-    name: str
-    why: str
-    code: str
-    money: Money | None
-    in_doubt: bool
-    since: datetime | None
-    window_ends_at: datetime | None
-    claimed_by: str | None
-    opened_at: datetime
-    left_percent: str = field(repr=False)
-    """Of the bar; moves with the clock."""
-    cause: tuple[str, str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """Questions that one thing brought about, or a single one."""
-
-    questions: tuple[Question, ...]
-    sums: tuple[Money, ...]
-    provider: str
-    account: str
-    code: str
-
-    @property
-    def many(self) -> bool:
-        """Whether they can be answered together."""
-        return len(self.questions) > 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,9 +120,9 @@ async def show(call: Call, now: Snapshot) -> Shown:
 async def _read(call: Call, now: Snapshot) -> NowView:
     sums = await now.rows("console_doubt")
     counted = await now.row("console_questions_sum")
-    questions = [
-        _question(call, row, now.at) for row in await now.rows("console_questions", limit=_SHOWN)
-    ]
+    nobody = dict.fromkeys(("who", "account", "reason", "after"))
+    found = await now.rows("console_escalations", of="open", limit=_SHOWN, **nobody)
+    causes = causes_of(call, found, now.at)
     waiting = await now.rows("console_awaiting", limit=_FEW)
     asked = await now.rows("console_awaiting_sum")
     machine = await now.rows("console_machine", limit=_FEW)
@@ -170,10 +133,10 @@ async def _read(call: Call, now: Snapshot) -> NowView:
     assert health is not None  # noqa: S101  a SELECT without FROM has one row
     return NowView(
         doubt=_doubt(sums),
-        causes=_causes(questions),
+        causes=causes,
         questions=counted["count"],
         nobodys=counted["nobodys"],
-        first=next((each for each in questions if each.window_ends_at is not None), None),
+        first=_first(causes),
         waiting=tuple(_waiting(call, row) for row in waiting),
         proposals=waiting[0]["total"] if waiting else 0,
         asked=_sums(asked),
@@ -182,6 +145,17 @@ async def _read(call: Call, now: Snapshot) -> NowView:
         health=_health(health),
         today=health["today"],
     )
+
+
+def _first(causes: Sequence[Cause]) -> Question | None:
+    """Whose key window ends first."""
+    ends = (
+        (each.window_ends_at, each)
+        for cause in causes
+        for each in cause.questions
+        if each.window_ends_at is not None and not each.window_over
+    )
+    return min(ends, key=lambda pair: pair[0], default=(None, None))[1]
 
 
 def _doubt(rows: Sequence[Mapping[str, Any]]) -> Doubt:
@@ -195,68 +169,6 @@ def _doubt(rows: Sequence[Mapping[str, Any]]) -> Doubt:
 def _sums(rows: Iterable[Mapping[str, Any]]) -> tuple[Money, ...]:
     found = (money_of(row["total_minor"], row["currency"]) for row in rows)
     return tuple(each for each in found if each is not None)
-
-
-def _question(call: Call, row: Mapping[str, Any], at: datetime) -> Question:
-    language = call.reader.language
-    code = row["reasons"][0] if row["reasons"] else ""
-    if row["operation_id"] is not None:
-        name = deed(row["type"], row["object_id"], language)
-    elif row["scope"] == "account":
-        name = call.say(
-            "%(provider)s, the whole account (%(count)s operations)",
-            provider=provider_name(row["provider"]),
-            count=row["members"],
-        )
-    else:
-        name = call.say(
-            "An effect at %(provider)s that no operation asked for",
-            provider=provider_name(row["provider"]),
-        )
-    ends = row["window_ends_at"]
-    left = 0.0 if ends is None else max(0.0, min(1.0, (ends - at) / BARS_SPAN))
-    return Question(
-        id=row["id"],
-        name=name,
-        why=why(call, code),
-        code=code,
-        money=money_of(row["amount_minor"], row["currency"]),
-        in_doubt=bool(row["in_doubt"]),
-        since=row["window_started_at"] if row["in_doubt"] else None,
-        window_ends_at=ends,
-        claimed_by=row["claimed_by"],
-        opened_at=row["opened_at"],
-        left_percent=f"{left * 100:.1f}%",
-        cause=(row["provider"], row["account"], code if row["operation_id"] else str(row["id"])),
-    )
-
-
-def why(call: Call, code: str | None) -> str:
-    """The first sentence of a decision's words, in the reader's language."""
-    if code is None:
-        return ""
-    told, _ = WORDS.get(code, ("", ""))
-    return call.say(told) if told else ""
-
-
-def _causes(questions: Sequence[Question]) -> tuple[Cause, ...]:
-    """Questions with one cause stand together, where the first of them stands."""
-    groups: dict[tuple[str, str, str], list[Question]] = {}
-    for each in questions:
-        groups.setdefault(each.cause, []).append(each)
-    return tuple(
-        Cause(tuple(group), _added(group), provider_name(provider), account, group[0].code)
-        for (provider, account, _), group in groups.items()
-    )
-
-
-def _added(questions: Sequence[Question]) -> tuple[Money, ...]:
-    sums: dict[str, int] = {}
-    for each in questions:
-        if each.money is not None:
-            before = sums.get(each.money.currency, 0)
-            sums[each.money.currency] = before + each.money.amount_minor
-    return tuple(Money(total, currency) for currency, total in sorted(sums.items()))
 
 
 def _waiting(call: Call, row: Mapping[str, Any]) -> Waiting:

@@ -81,6 +81,11 @@ async function look() {
         beforeAttributeUpdated: (name) => name !== "open" && name !== "value",
       } });
     }
+    // A page that is answered does not change under the thumb: it says that it has changed.
+    for (const read of every("[data-changed][id]")) {
+      const fresh = page.getElementById(read.id);
+      read.hidden = fresh?.dataset.changed === read.dataset.changed;
+    }
     document.title = page.title;
     tag = answer.headers.get("ETag");
     enhance();

@@ -1,0 +1,1 @@
+"""What the pages about questions show: causes, what is known, what can be answered."""

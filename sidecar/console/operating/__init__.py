@@ -1,0 +1,1 @@
+"""Operations: found, read and told; and the runs that asked for them."""

@@ -1,0 +1,1 @@
+"""How the pages of policy, dashboards and audit say and draw what they read."""
