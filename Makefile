@@ -16,7 +16,7 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3 python3.12 python3.13 py
 	$(name) -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && \
 	echo $(name))))
 
-.PHONY: model mutants properties chaos messages simulate help setup run demo test check lint lock clean table crash races cases bad-input guards \
+.PHONY: pages model mutants properties chaos messages simulate help setup run demo test check lint lock clean table crash races cases bad-input guards \
 	pg15 audit-tamper sandbox story replan decisions runs fuzz roles soak frameworks \
 	telemetry-kill schemas secrets same-decisions compose-check
 
@@ -64,6 +64,9 @@ lint: $(READY) ## Format, and correct what can be corrected by itself
 
 messages: $(READY) ## Texts of the console that lack their Spanish, as lines for its catalogue
 	@$(BIN)/python -m tests.console.messages
+
+pages: $(READY) ## Proof: every page of the console on a big ledger (ROWS=100000)
+	@$(BIN)/python -m tests.console.pages_at_size $(or $(ROWS),100000)
 
 table: $(READY) ## Proof: the whole decision space, row by row
 	@$(BIN)/python tests/recovery/print_table.py

@@ -202,7 +202,7 @@ async def test_an_unanswered_repeat_has_no_confirmation(house: House, reception:
             who, page_of(proposal), page_of(proposal, "/approve"), **fields, keep=keep
         )
         assert status == 409
-        assert "1 possible repeats are not answered" in told
+        assert "Possible repeats without an answer: 1" in told
     assert (await stands(house, proposal)).state is ProposalState.AWAITING
 
     assert "kept: you say it is another one" in await text_of(

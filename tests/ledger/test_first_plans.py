@@ -14,7 +14,7 @@ from ledger.postgres.ledger import Ledger
 from ledger.postgres.statements import sql
 
 BIG: Final = ("operations", "attempts", "events", "event_payloads", "proposals", "authorizations")
-PARAMETERS: Final = {
+PARAMETERS: Final[dict[str, dict[str, Any]]] = {
     "authorize": {"proposals": "[]", "operations": "[]", "look_alike_s": 1},
     "begin_attempt": {"rows": "[]"},
     "record_answer": {"rows": "[]"},

@@ -3,15 +3,18 @@
 import asyncio
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from datetime import datetime
 from types import MappingProxyType
 from typing import Final
 from uuid import UUID
 
 from dispatcher.deadline import Deadline
 from dispatcher.provider import Capabilities, Effect, Look, Risk, Snapshot, Trouble, Waits, Words
+from dispatcher.sweeping import Found, SweepPage
 from ledger.canonical import canonical, digest_of_bytes, parse
 from ledger.errors import ProviderError
 from ledger.model import Answer, Json, Marker, Money, Operation, Outcome, Subject
+from sidecar.registry import Types
 from tests.simulation.actor import WHO, Fate, Killed
 from tests.simulation.provider import Provider
 from tests.simulation.truth import Deed
@@ -28,6 +31,9 @@ KINDS: Final = {
     "lagging_look_up": replace(fake.LOOK_UP, look_up_lag_s=60.0),
 }
 """Every kind of effect, as `sim.<name>`."""
+ACCOUNT: Final = "acct_1"
+PAGE: Final = 2
+"""How many effects a page of the account's list has."""
 
 
 class AdapterFault(Exception):
@@ -75,7 +81,7 @@ class SimType:
         object_id, amount = parameters["object"], parameters.get("amount_minor")
         money = None if amount is None else Money(amount, "eur")
         there = frozenset(deed.reference for deed in self._at.shown(object_id))
-        return Subject("acct_1", False, object_id, money), Snapshot(references=there)
+        return Subject(ACCOUNT, False, object_id, money), Snapshot(references=there)
 
     def build_request(
         self, parameters: Mapping[str, Json], subject: Subject, marker: Marker
@@ -103,6 +109,8 @@ class SimType:
         fate = await self._turn("first byte")
         if deadline.passed:
             return Answer(Outcome.NOT_SENT, code="deadline_passed")
+        if deadline.clocks_disagree(self._skew_s()):
+            return Answer(Outcome.NOT_SENT, code="clocks_disagree")
         marker = _marker(operation)
         told = self._at.arrive(operation, marker, self.capabilities)
         self._perhaps_die(fate)
@@ -127,14 +135,19 @@ class SimType:
         if self._at.trouble is not None:
             return self._at.trouble
         found = [deed for deed in self._at.deeds if deed.reference == reference]
-        return _effect(found[0], operation.subject) if found else None
+        if not found:
+            return None
+        on = operation.subject.object_id
+        return _effect(found[0], subject_matches=found[0].object_id == on)
 
     def _look(self, operation: Operation) -> Look:
         at, object_id = self._at, operation.subject.object_id
         look = Look(skew_s=self._skew_s())
         if at.trouble is not None:
             return replace(look, trouble=at.trouble)
-        if at.draw.random() < at.blips:
+        blips = at.draw.random() < at.blips
+        at.looks[operation.id].append((at.stage.now_s, blips))
+        if blips:
             blip = at.draw.choice([Trouble.UNREACHABLE, Trouble.INCONSISTENT, Trouble.NOT_VISIBLE])
             return replace(look, trouble=blip)
         gone = (at.gone[object_id],) if object_id in at.gone else ()
@@ -143,7 +156,7 @@ class SimType:
             return replace(look, blind=True)
         if self.capabilities.target_state:
             return replace(look, satisfied=at.done.get(object_id, False))
-        effects = tuple(_effect(deed, operation.subject) for deed in at.shown(object_id))
+        effects = tuple(_effect(deed, subject_matches=True) for deed in at.shown(object_id))
         return replace(look, effects=effects, remaining_minor=at.remaining(object_id))
 
     async def _step(self, what: str) -> None:
@@ -165,12 +178,46 @@ def _marker(operation: Operation) -> Marker:
     return Marker(UUID(marks["ledger_id"]), marks["epoch"], UUID(marks["operation_id"]))
 
 
-def _effect(deed: Deed, subject: Subject) -> Effect:
+def _effect(deed: Deed, *, subject_matches: bool) -> Effect:
     return Effect(
         reference=deed.reference,
         marker=deed.marker,
-        subject_matches=deed.object_id == subject.object_id,
+        subject_matches=subject_matches,
         money=deed.money,
         liveness=deed.liveness,
         provider_status=deed.liveness.value,
+    )
+
+
+class SweptSim(SimType):
+    """One whose effects can be listed for the whole account."""
+
+    async def home_account(self) -> str | None:
+        """There is one."""
+        return ACCOUNT
+
+    async def sweep(self, account: str, since: datetime, page: str | None) -> SweepPage:
+        """Newest first, in small pages."""
+        del account, since  # everything is recent
+        await self._step("sweep")
+        if self._at.trouble is not None:
+            return SweepPage(trouble=self._at.trouble, detail="trouble")
+        now_s, kind = self._at.stage.now_s, self.name.removeprefix("sim.")
+        own = [d for d in self._at.deeds if d.kind == kind and d.shown_from_s <= now_s]
+        start = 0 if page is None else int(page)
+        found = own[::-1][start : start + PAGE]
+        more = str(start + PAGE) if len(own) > start + PAGE else None
+        listed = tuple(Found(_effect(deed, subject_matches=True), deed.object_id) for deed in found)
+        return SweepPage(listed, more, at=self._at.stage.now)
+
+
+def types_at(at: Provider, skew_s: Callable[[], float | None]) -> Types:
+    """All kinds, seen from one process."""
+    return Types(
+        [
+            (SweptSim if can.looks_up and not can.target_state else SimType)(
+                f"sim.{name}", can, at, skew_s=skew_s
+            )
+            for name, can in KINDS.items()
+        ]
     )

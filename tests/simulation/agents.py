@@ -48,12 +48,30 @@ class Plan(StrEnum):
     ANEW = "anew, under another key"
     ROUNDED = "anew, with a rounded amount"
     SPLIT = "anew, one effect split in two"
+    MORE = "anew, with one more item"
+    CONFUSED = "anew, with another amount"
+    REUSED = "another amount, under the same key"
 
     @classmethod
     def another(cls, draw: Random) -> "Plan":
         """What a replacement does, that knows the errand and nothing of what became of it."""
-        plans = [cls.SAME_KEY, cls.ANEW, cls.ROUNDED, cls.SPLIT]
-        return draw.choices(plans, [3, 3, 2, 2])[0]
+        return draw.choices(list(_OFTEN), list(_OFTEN.values()))[0]
+
+    @property
+    def same_key(self) -> bool:
+        """Whether its requests bear the first agent's keys."""
+        return self in {Plan.FIRST, Plan.SAME_KEY, Plan.REUSED}
+
+
+_OFTEN: Final = {
+    Plan.SAME_KEY: 3,
+    Plan.ANEW: 3,
+    Plan.ROUNDED: 2,
+    Plan.SPLIT: 2,
+    Plan.MORE: 1,
+    Plan.CONFUSED: 1,
+    Plan.REUSED: 1,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,25 +81,38 @@ class Acknowledged:
     proposal_id: UUID
     operation_ids: tuple[UUID, ...]
     authorized: bool
+    at_s: float
 
 
 def wanted(errand: Errand, plan: Plan, agent: str, draw: Random) -> list[Wanted]:
     """The requests that an agent makes of an errand, one after another."""
     key = f"errand-{errand.number}"
-    if plan not in {Plan.FIRST, Plan.SAME_KEY}:
+    if not plan.same_key:
         key = f"{key}-{draw.randrange(10**6)}"
-    batches = [list(errand.items)]
-    if plan is Plan.ROUNDED:
-        batches = [[(on, _rounded(amount)) for on, amount in errand.items]]
-    elif plan is Plan.SPLIT:
-        halves = [(on, _half(amount)) for on, amount in errand.items]
-        batches = [halves, halves]
     return [
         Wanted(
             f"sim.{errand.kind}", [_item(on, amount) for on, amount in batch], agent, f"{key}/{n}"
         )
-        for n, batch in enumerate(batches)
+        for n, batch in enumerate(_batches(errand, plan, draw))
     ]
+
+
+def _batches(errand: Errand, plan: Plan, draw: Random) -> list[list[tuple[str, int | None]]]:
+    """The items of each request."""
+    items = list(errand.items)
+    match plan:
+        case Plan.FIRST | Plan.SAME_KEY | Plan.ANEW:
+            return [items]
+        case Plan.ROUNDED:
+            return [[(on, _rounded(amount)) for on, amount in items]]
+        case Plan.SPLIT:
+            halves = [(on, _half(amount)) for on, amount in items]
+            return [halves, halves]
+        case Plan.MORE:
+            on, amount = items[0]
+            return [[*items, (f"{on}_more", amount)]]
+        case Plan.CONFUSED | Plan.REUSED:
+            return [[(on, _other(amount, draw)) for on, amount in items]]
 
 
 async def run_errand(
@@ -99,12 +130,12 @@ async def run_errand(
                 stage.tell(f"    {process.actor.name} is refused: {error.code}")
                 break
             ids = made.operation_ids if made.authorized else ()
-            told.append(Acknowledged(made.proposal_id, ids, made.authorized))
+            told.append(Acknowledged(made.proposal_id, ids, made.authorized, stage.now_s))
             stage.tell(
                 f"    {process.actor.name}: {'authorized' if made.authorized else made.rule}"
             )
             if made.authorized and not made.repeated:
-                process.sender.start(ids)
+                process.sender.start(made.operations)
             break
     await process.sender.drain()
     with suppress(DatabaseUnreachable):
@@ -117,6 +148,10 @@ def _item(on: str, amount: int | None) -> dict[str, Any]:
 
 def _rounded(amount: int | None) -> int | None:
     return None if amount is None else (amount + 99) // 100 * 100
+
+
+def _other(amount: int | None, draw: Random) -> int | None:
+    return None if amount is None else amount + draw.choice([-90, 10, 100, 900])
 
 
 def _half(amount: int | None) -> int | None:

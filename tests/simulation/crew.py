@@ -7,7 +7,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass, field
 from datetime import datetime
 from random import Random
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from ledger.errors import DatabaseUnreachable, WorkerFenced
@@ -15,6 +15,15 @@ from tests.simulation.actor import Actor, Killed
 from tests.simulation.line import Line
 from tests.simulation.process import Host, Process
 from tests.simulation.stage import EPOCH, Stage
+
+BEATS: Final = 0.3
+"""How often a worker beats before it looks, beyond the beats while time went by."""
+UPKEEP: Final = 0.2
+"""How often it does the rest of its work: what was overtaken, windows that close."""
+_NEXT_DUE: Final = b"""
+SELECT lapses, least(due, lapses) AS due
+  FROM (SELECT min(next_check_at) AS due FROM operations) AS operations,
+       (SELECT min(expires_at) AS lapses FROM proposals WHERE state = 'awaiting') AS proposals"""
 
 
 @dataclass(slots=True)
@@ -34,6 +43,7 @@ class Crew:
         default_factory=list[tuple[Actor, "asyncio.Future[None]"]]
     )
     _beating: dict[Actor, UUID] = field(default_factory=dict[Actor, UUID])
+    _actors: list[Actor] = field(default_factory=list[Actor])
     _started: Counter[str] = field(default_factory=Counter[str])
 
     def __post_init__(self) -> None:
@@ -49,7 +59,17 @@ class Crew:
     def actor(self, name: str) -> Actor:
         """A new actor; the same name again has another number."""
         self._started[name] += 1
-        return Actor(f"{name}.{self._started[name]}")
+        made = Actor(f"{name}.{self._started[name]}")
+        self._actors.append(made)
+        return made
+
+    def kill_all(self, where: str) -> None:
+        """End every process at once."""
+        for actor in self._actors:
+            self.stage.kill(actor, where)
+        self._actors.clear()
+        self._resting.clear()
+        self._beating.clear()
 
     async def start(self, actor: Actor, identity: str) -> Process:
         """Start its process, however often the database is lost meanwhile."""
@@ -97,10 +117,13 @@ class Crew:
             process = await self.start(actor, identity)
             while True:
                 try:
-                    await process.passes.beat()
+                    if self.draw.random() < BEATS:
+                        await process.passes.beat()
                     await process.passes.orphans()
-                    if self.draw.random() < 0.2:
+                    if self._lapsed():
                         await process.ledger.proposals.expire()
+                    if self.draw.random() < UPKEEP:
+                        await process.keep_up(self.draw)
                 except DatabaseUnreachable:
                     await asyncio.sleep(1)
                     continue
@@ -136,19 +159,20 @@ class Crew:
 
     def next_due_s(self) -> float | None:
         """When an operation is due, in the world's seconds."""
-        row = self.line.db.execute("SELECT min(next_check_at) AS due FROM operations").fetchone()
-        due: datetime | None = None if row is None else row["due"]
+        due: datetime | None = self.line.peek(_NEXT_DUE)[0]["due"]
         return None if due is None else (due - EPOCH).total_seconds() - self.line.off_s
+
+    def _lapsed(self) -> bool:
+        """Whether a proposal has waited for long enough: a worker looks every second."""
+        lapses: datetime | None = self.line.peek(_NEXT_DUE)[0]["lapses"]
+        return lapses is not None and lapses <= self.line.now()
 
     def beat_on(self) -> None:
         """Those who live have beaten while time went by."""
-        living = [
-            incarnation
-            for actor, incarnation in self._beating.items()
-            if not actor.dead and actor.frozen_until_s is None
-        ]
-        self.line.run(
-            "UPDATE workers SET heartbeat_at = ledger_now()"
-            " WHERE incarnation = ANY(%s) AND ended_at IS NULL",
-            [living],
+        self.line.leap(
+            [
+                incarnation
+                for actor, incarnation in self._beating.items()
+                if not actor.dead and actor.frozen_until_s is None
+            ]
         )

@@ -7,63 +7,20 @@ from the documentation anew; nothing of recovery's own judgement is used.
 import asyncio
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass, field
-from enum import StrEnum
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from dispatcher.provider import Kind
-from ledger.escalations import NEEDS_A_PERSON
 from ledger.postgres.audit import verify
-from tests.simulation.actor import Fate
 from tests.simulation.adapter import KINDS
-from tests.simulation.line import ledger_on
-from tests.simulation.people import Hand
+from tests.simulation.approvals import undecided
+from tests.simulation.bounds import late, needless, stuck
+from tests.simulation.hands import Hand
 from tests.simulation.played import Played
-from tests.simulation.sendings import LEAPT, unsafe
-from tests.simulation.stage import EPOCH
+from tests.simulation.sendings import unsafe
+from tests.simulation.shared import ledger_on
 from tests.simulation.truth import Deed
-
-
-class Wrong(StrEnum):
-    """Kinds of violation."""
-
-    DUPLICATE = "two effects of one operation"
-    INTENT = "two effects for one intent"
-    RECORD = "record against truth"
-    UNSAFE = "unsafe sending"
-    STUCK = "neither ended nor before a person"
-    LOST = "acknowledged and lost"
-    AUDIT = "history not whole"
-    FELL = "a process fell over"
-
-
-@dataclass(frozen=True, slots=True)
-class Violation:
-    """One."""
-
-    kind: Wrong
-    told: str
-
-
-@dataclass(slots=True)
-class Verdict:
-    """What the judges say of a world."""
-
-    seed: int
-    violations: list[Violation] = field(default_factory=list[Violation])
-    rows: Counter[int] = field(default_factory=Counter[int])
-    """Decisions, by the table's row."""
-    operations: int = 0
-    sendings: int = 0
-    deeds: int = 0
-    questions: Counter[str] = field(default_factory=Counter[str])
-    needless: Counter[str] = field(default_factory=Counter[str])
-    ends: Counter[str] = field(default_factory=Counter[str])
-    fates: Counter[Fate] = field(default_factory=Counter[Fate])
-    steps: int = 0
-    leaps: int = 0
-    """Sendings before an earlier attempt had settled, since the database's clock leapt ahead."""
+from tests.simulation.verdict import STOPPED, Verdict, Violation, Wrong
 
 
 def judge(played: Played) -> Verdict:
@@ -75,32 +32,52 @@ def judge(played: Played) -> Verdict:
         deeds=len(played.provider.deeds),
         fates=played.stage.fates,
         steps=played.stage.turns,
+        plans=played.plans,
+        acts=played.deeds.acts,
+        weather=played.weather,
+        luck=Counter(left.luck.value for left in played.provider.left),
     )
     operations = db.execute("SELECT * FROM operations ORDER BY id").fetchall()
     questions = db.execute("SELECT * FROM escalations ORDER BY opened_at, id").fetchall()
     verdict.operations = len(operations)
-    for row in db.execute("SELECT line FROM decision_records").fetchall():
-        verdict.rows[row["line"]] += 1
-    found: list[Violation] = [Violation(Wrong.FELL, told) for told in played.faults]
-    for operation in operations:
-        found += _of_operation(played, operation)
-        verdict.ends[_end(operation)] += 1
-    found += _of_intents(played, operations)
-    for told in unsafe(played, operations, questions):
-        if LEAPT in told:
-            verdict.leaps += 1
-        else:
-            found.append(Violation(Wrong.UNSAFE, told))
-    found += _of_liveness(operations, questions)
-    found += _of_promises(played, operations)
-    found += _of_history(played)
+    verdict.ends.update(_end(operation) for operation in operations)
+    for question in questions:
+        verdict.questions.update(question["reasons"])
+    for row in db.execute("SELECT line, count(*) FROM decision_records GROUP BY line").fetchall():
+        verdict.rows[row["line"]] = row["count"]
+    verdict.rows[STOPPED] += played.lost
+    for row in db.execute(
+        "SELECT state, count(*) FROM proposals WHERE mode = 'human' GROUP BY state"
+    ).fetchall():
+        verdict.proposals[row["state"]] = row["count"]
+    found = list(_found(played, operations, questions))
     if played.provider.facts.lies:
         # A provider that breaks its promises can make effects that nobody could prevent.
         reasons = {reason for question in questions for reason in question["reasons"]}
         found = [one for one in found if not _due_to_lies(one, reasons)]
     verdict.violations = found
-    _count_questions(played, operations, questions, verdict)
     return verdict
+
+
+def _found(
+    played: Played, operations: list[dict[str, Any]], questions: list[dict[str, Any]]
+) -> Iterator[Violation]:
+    for operation in operations:
+        yield from _of_operation(played, operation)
+    yield from _of_intents(played, operations)
+    yield from _of_the_lost(played, operations)
+    yield from _of_promises(played, operations)
+    yield from _of_history(played)
+    told = {
+        Wrong.FELL: played.faults,
+        Wrong.UNSAFE: unsafe(played, operations, questions),
+        Wrong.APPROVAL: undecided(played, operations),
+        Wrong.STUCK: stuck(operations, questions),
+        Wrong.LATE: late(played),
+        Wrong.NEEDLESS: needless(played, operations, questions),
+    }
+    for kind, all_ in told.items():
+        yield from (Violation(kind, one) for one in all_)
 
 
 def _end(operation: dict[str, Any]) -> str:
@@ -128,9 +105,10 @@ def _of_operation(played: Played, operation: dict[str, Any]) -> Iterator[Violati
         yield Violation(Wrong.RECORD, f"{name} failed, yet {_told(live)}")
     if state == "failed" and live and Hand.DENIED in hands and can.looks_up:
         yield Violation(Wrong.RECORD, f"{name} was let fail by a person, yet {_told(live)}")
-    if state == "confirmed" and Hand.CLAIMED not in hands:
+    if state == "confirmed":
         achieved = can.target_state and played.provider.done.get(operation["object_id"], False)
-        if not any(deed.stood for deed in own) and not achieved:
+        named = Hand.CLAIMED in hands and _done_alike_by_hand(played, operation)
+        if not any(deed.stood for deed in own) and not achieved and not named:
             yield Violation(Wrong.RECORD, f"{name} confirmed, yet nothing stood: {_told(own)}")
     if (
         len(live) > 1
@@ -143,6 +121,21 @@ def _of_operation(played: Played, operation: dict[str, Any]) -> Iterator[Violati
         yield Violation(Wrong.RECORD, f"{name}: nobody is told of {_told(live)}")
 
 
+def _done_alike_by_hand(played: Played, operation: dict[str, Any]) -> bool:
+    """Whether something stands without a marker that differs in nothing: a person may name it.
+
+    That it was done by hand, and is not ours with its marker wiped, nobody but a person can know.
+    """
+    minor = operation["amount_minor"]
+    return any(
+        deed.marker is None
+        and deed.stood
+        and deed.object_id == operation["object_id"]
+        and (None if deed.money is None else deed.money.amount_minor) == minor
+        for deed in played.provider.deeds
+    )
+
+
 def _told(deeds: list[Deed]) -> str:
     return ", ".join(f"{d.reference} {d.liveness} at {d.at_s:.0f} s" for d in deeds) or "nothing"
 
@@ -152,6 +145,8 @@ def _of_intents(played: Played, operations: list[dict[str, Any]]) -> Iterator[Vi
     by_object: dict[str, list[UUID]] = {}
     for operation in operations:
         by_object.setdefault(operation["object_id"], []).append(operation["id"])
+    for operation_id, object_id in _forgotten(played, operations):
+        by_object.setdefault(object_id, []).append(operation_id)
     for object_id, ids in by_object.items():
         acted = [one for one in ids if any(deed.live for deed in played.provider.of(one))]
         meant = [one for one in acted if Hand.SEPARATE in played.deeds.hands[one]]
@@ -163,19 +158,32 @@ def _of_intents(played: Played, operations: list[dict[str, Any]]) -> Iterator[Vi
             yield Violation(Wrong.INTENT, f"{object_id}: {names} all took effect")
 
 
-def _of_liveness(
-    operations: list[dict[str, Any]], questions: list[dict[str, Any]]
-) -> Iterator[Violation]:
-    asked = {q["operation_id"] for q in questions if q["closed_at"] is None}
-    accounts = any(q["scope"] == "account" and q["closed_at"] is None for q in questions)
-    for operation in operations:
-        if operation["state"] in {"confirmed", "failed"} or operation["never_send"]:
-            continue
-        if operation["id"] not in asked and not accounts:
-            told = (
-                f"{operation['state']}, {operation['decision']}, due {operation['next_check_at']}"
-            )
-            yield Violation(Wrong.STUCK, f"{name_of(operation['id'])}: {told}")
+def _forgotten(played: Played, operations: list[dict[str, Any]]) -> set[tuple[UUID, str]]:
+    """Operations that a restored backup does not know, whose effects can be found at the provider.
+
+    What can't be looked up (mail) is lost with the database, and nobody can promise anything.
+    """
+    known = {operation["id"] for operation in operations}
+    return {
+        (deed.marker.operation_id, deed.object_id)
+        for deed in played.provider.deeds
+        if deed.marker is not None and deed.marker.operation_id not in known and _listed(deed)
+    }
+
+
+def _listed(deed: Deed) -> bool:
+    can = KINDS[deed.kind]
+    return can.looks_up and not can.target_state
+
+
+def _of_the_lost(played: Played, operations: list[dict[str, Any]]) -> Iterator[Violation]:
+    """Each effect that no operation accounts for was put before a person."""
+    lost = {operation_id for operation_id, _ in _forgotten(played, operations)}
+    asked = played.line.db.execute("SELECT reference FROM escalations WHERE scope = 'effect'")
+    named = {row["reference"] for row in asked.fetchall()}
+    for deed in played.provider.deeds:
+        if deed.operation_id in lost and deed.live and deed.reference not in named:
+            yield Violation(Wrong.LOST, f"nobody is told of {_told([deed])}")
 
 
 def _of_promises(played: Played, operations: list[dict[str, Any]]) -> Iterator[Violation]:
@@ -183,6 +191,8 @@ def _of_promises(played: Played, operations: list[dict[str, Any]]) -> Iterator[V
     rows = played.line.db.execute("SELECT id FROM proposals").fetchall()
     proposals = {row["id"] for row in rows}
     for told in played.told:
+        if played.is_forgotten(told.at_s):
+            continue
         if told.proposal_id not in proposals:
             yield Violation(Wrong.LOST, f"proposal {told.proposal_id}")
         for one in told.operation_ids:
@@ -198,36 +208,11 @@ def _of_history(played: Played) -> Iterator[Violation]:
 
 def _due_to_lies(one: Violation, reasons: set[str]) -> bool:
     """Whether a broken promise made it, and it is before a person, or could not be seen."""
-    if one.kind in {Wrong.UNSAFE, Wrong.STUCK, Wrong.LOST, Wrong.AUDIT, Wrong.FELL}:
+    if one.kind is Wrong.NEEDLESS or (one.kind is Wrong.LOST and "nobody is told" in one.told):
+        return True
+    if one.kind not in {Wrong.DUPLICATE, Wrong.INTENT, Wrong.RECORD}:
         return False
     if one.kind is Wrong.RECORD and "nobody is told" in one.told:
         return False
     told = {"DUPLICATE_EFFECT", "EFFECT_MISMATCH", "LATE_EFFECT"} & reasons
     return bool(told) or "key_only" in one.told or "mail" in one.told
-
-
-_SLACK_S: Final = 1.0
-
-
-def _count_questions(
-    played: Played,
-    operations: list[dict[str, Any]],
-    questions: list[dict[str, Any]],
-    verdict: Verdict,
-) -> None:
-    """A question is needless where a look-up would have shown the answer when it was asked."""
-    types = {operation["id"]: operation["type"] for operation in operations}
-    for question in questions:
-        verdict.questions.update(question["reasons"])
-        type_ = types.get(question["operation_id"])
-        if type_ is None or NEEDS_A_PERSON & set(question["reasons"]):
-            continue
-        at_s = (question["opened_at"] - EPOCH).total_seconds()
-        can = KINDS[type_.removeprefix("sim.")]
-        spans = [*played.provider.troubled, *played.off_spans]
-        if not can.looks_up or any(a <= at_s <= b + 3_600 for a, b in spans):
-            continue
-        own = played.provider.of(question["operation_id"])
-        shown = [d for d in own if d.stood and d.shown_from_s < at_s - _SLACK_S]
-        if shown and question["reasons"][0] not in {"CUSTOMER_ACTION", "PENDING_STALE"}:
-            verdict.needless[question["reasons"][0]] += 1

@@ -4,23 +4,17 @@ It keeps what `Capabilities` promises, and nothing more: what is undocumented is
 Deeds are the truth that the judges go by, whatever was answered or shown.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from functools import partial
 from random import Random
-from typing import Final
 from uuid import UUID
 
 from dispatcher.provider import Capabilities, Trouble
-from ledger.model import Answer, Liveness, Marker, Money, Operation, Outcome, Refusal
+from ledger.model import Answer, Liveness, Marker, Money, Operation, Outcome
+from tests.simulation.replies import STOPPED, Key, again, refused
 from tests.simulation.stage import Stage
 from tests.simulation.truth import HOUR_S, LOST, STORM, WIRE_S, Deed, Facts, Left, Luck, Told
-
-
-@dataclass(slots=True)
-class _Key:
-    at_s: float
-    answer: Answer | None = None
-    """`None`: still executing."""
 
 
 @dataclass(slots=True)
@@ -40,6 +34,10 @@ class Provider:
     """Every look-up has it, just now."""
     troubled: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
     """From when until when look-ups had some trouble."""
+    looks: defaultdict[UUID, list[tuple[float, bool]]] = field(
+        default_factory=lambda: defaultdict(list)
+    )
+    """Look-ups for an operation: when, and whether something was wrong with it alone."""
     blips: float = 0.0
     """How often a single look-up fails."""
     room: dict[str, int] = field(default_factory=dict[str, int])
@@ -48,7 +46,7 @@ class Provider:
     """Objects with a precondition that no longer holds."""
     done: dict[str, bool] = field(default_factory=dict[str, bool])
     """Objects in the wanted state."""
-    _keys: dict[str, _Key] = field(default_factory=dict[str, _Key])
+    _keys: dict[str, Key] = field(default_factory=dict[str, Key])
 
     def by_hand(self, object_id: str, money: Money | None, *, target_state: bool) -> Deed:
         """Somebody does it at the provider itself."""
@@ -73,7 +71,7 @@ class Provider:
         if luck is Luck.NEVER_ARRIVES:
             return Told(LOST, WIRE_S)
         if luck is Luck.STOPPED:
-            return Told(self.draw.choice(_STOPPED))
+            return Told(self.draw.choice(STOPPED))
         if luck is Luck.LATE_WIRE:
             at_s = self.stage.now_s + self.draw.uniform(1, WIRE_S)
             self.stage.at(at_s, partial(self._work, operation, marker, can, scoped, luck))
@@ -102,7 +100,9 @@ class Provider:
         return room - sum(
             d.money.amount_minor
             for d in self.deeds
-            if d.object_id == object_id and d.live and d.money is not None
+            if d.object_id == object_id
+            and d.money is not None
+            and (d.live or self.facts.counts_dead)
         )
 
     def _scoped(self, operation: Operation) -> str:
@@ -117,8 +117,8 @@ class Provider:
         if can.key is not None:
             known = self._keys.get(scoped)
             if known is not None and now_s - known.at_s < self.facts.retention_s:
-                return _again(known)
-            self._keys[scoped] = _Key(now_s)
+                return again(known)
+            self._keys[scoped] = Key(now_s)
         if luck in {Luck.LATE_WORK, Luck.OVERDUE}:
             most_s = HOUR_S if luck is Luck.OVERDUE else can.processing_margin_s
             at_s = now_s + self.draw.uniform(1, most_s)
@@ -133,24 +133,29 @@ class Provider:
         key = self._keys.get(scoped)
         if can.key is not None and key is not None:
             failed = answer.http_status == 500
-            if failed and not self.facts.saves_500:
+            invalid = answer.http_status == 400
+            if (failed and not self.facts.saves_500) or (invalid and not self.facts.saves_invalid):
                 # Not saved: a repetition acts anew, so it must not have acted.
                 del self._keys[scoped]
             else:
                 key.answer = replace(answer, saved_500=failed)
+                if self.facts.kept_from_end:
+                    key.at_s = self.stage.now_s
         return answer
 
     def _act(self, operation: Operation, marker: Marker, can: Capabilities, luck: Luck) -> Answer:
         subject = operation.subject
         if luck is Luck.REFUSED:
-            return _refused("card_declined", saved=can.key is not None)
+            return refused("card_declined", saved=can.key is not None)
+        if luck is Luck.INVALID:
+            return refused("parameter_invalid", saved=False, http_status=400)
         if luck is Luck.ERROR or (
             luck is Luck.ERROR_ACTED and can.key is not None and not self.facts.saves_500
         ):
             return Answer(Outcome.AMBIGUOUS, code="api_error", http_status=500)
         left = self.remaining(subject.object_id)
         if left is not None and subject.money is not None and subject.money.amount_minor > left:
-            return _refused("charge_already_refunded", saved=can.key is not None)
+            return refused("charge_already_refunded", saved=can.key is not None)
         liveness = {Luck.PENDING: Liveness.PENDING, Luck.DEAD: Liveness.DEAD}.get(
             luck, Liveness.SUCCEEDED
         )
@@ -220,24 +225,6 @@ class Provider:
         deed.liveness = to
         deed.stood = deed.stood or to is Liveness.SUCCEEDED
         self.stage.tell(f"    ☆ {deed.reference} is {to}")
-
-
-_STOPPED: Final = (
-    Answer(Outcome.REFUSED, Refusal.BEFORE_ENDPOINT, code="rate_limit", retry_after_s=20.0),
-    Answer(Outcome.REFUSED, Refusal.BEFORE_ENDPOINT, code="unauthorized", http_status=401),
-)
-
-
-def _refused(code: str, *, saved: bool) -> Answer:
-    return Answer(Outcome.REFUSED, Refusal.FINAL, key_verdict=saved, code=code, http_status=402)
-
-
-def _again(known: _Key) -> Answer:
-    if known.answer is None:
-        return Answer(
-            Outcome.AMBIGUOUS, code="idempotency_key_in_use", http_status=409, in_use=True
-        )
-    return replace(known.answer, replayed=True)
 
 
 def _short(operation_id: UUID) -> str:

@@ -9,11 +9,20 @@ from rich.table import Table
 
 from recovery.decide import TABLE
 from tests.simulation.actor import Fate
-from tests.simulation.judge import Verdict, Violation, Wrong
 from tests.simulation.played import Played
+from tests.simulation.verdict import STOPPED, Verdict, Violation, Wrong
 
-NEVER: Final = frozenset({1})
-"""Rows that a running worker does not reach: who lost the fence is stopped by the statement."""
+COUNTED: Final = {
+    "ends": "operations ended",
+    "proposals": "proposals for people",
+    "plans": "agents set out",
+    "acts": "people",
+    "luck": "requests",
+    "weather": "around them",
+    "fates": "processes",
+    "questions": "questions",
+}
+"""What is counted by kind, and how it is called."""
 
 
 @dataclass(slots=True)
@@ -25,11 +34,14 @@ class Sum:
     sendings: int = 0
     deeds: int = 0
     steps: int = 0
-    leaps: int = 0
     rows: Counter[int] = field(default_factory=Counter[int])
     questions: Counter[str] = field(default_factory=Counter[str])
-    needless: Counter[str] = field(default_factory=Counter[str])
     ends: Counter[str] = field(default_factory=Counter[str])
+    proposals: Counter[str] = field(default_factory=Counter[str])
+    plans: Counter[str] = field(default_factory=Counter[str])
+    acts: Counter[str] = field(default_factory=Counter[str])
+    weather: Counter[str] = field(default_factory=Counter[str])
+    luck: Counter[str] = field(default_factory=Counter[str])
     fates: Counter[str] = field(default_factory=Counter[str])
     violations: list[tuple[int, Violation]] = field(default_factory=list[tuple[int, Violation]])
 
@@ -40,11 +52,14 @@ class Sum:
         self.sendings += verdict.sendings
         self.deeds += verdict.deeds
         self.steps += verdict.steps
-        self.leaps += verdict.leaps
         self.rows += verdict.rows
         self.questions += verdict.questions
-        self.needless += verdict.needless
         self.ends += verdict.ends
+        self.proposals += verdict.proposals
+        self.plans += verdict.plans
+        self.acts += verdict.acts
+        self.weather += verdict.weather
+        self.luck += verdict.luck
         self.fates.update({f.value: n for f, n in verdict.fates.items() if f is not Fate.GO})
         self.violations += [(verdict.seed, one) for one in verdict.violations]
 
@@ -64,11 +79,7 @@ class Sum:
             "operations": self.operations,
             "sendings": self.sendings,
             "effects": self.deeds,
-            "sent_early_by_a_leaping_clock": self.leaps,
-            "ends": dict(self.ends),
-            "faults": dict(self.fates),
-            "questions": dict(self.questions.most_common()),
-            "needless_questions": dict(self.needless.most_common()),
+            **{name: dict(getattr(self, name).most_common()) for name in COUNTED},
             "rows": {str(row.number): self.rows[row.number] for row in TABLE},
             "rows_unreached": self.unreached,
             "violations": {kind.value: kinds[kind] for kind in Wrong},
@@ -84,10 +95,11 @@ def print_tables(total: Sum, seconds: float, console: Console) -> None:
     coverage.add_column("decisions", justify="right")
     for row in TABLE:
         reached = total.rows[row.number]
-        note = "[dim]never live[/]" if row.number in NEVER else "[yellow]0[/]"
-        coverage.add_row(str(row.number), row.words, f"{reached:,}" if reached else note)
+        words = f"{row.words} [dim](refused by the statement)[/]" * (row.number == STOPPED)
+        told = f"{reached:,}" if reached else "[yellow]0[/]"
+        coverage.add_row(str(row.number), words or row.words, told)
     console.print(coverage)
-    told = total.as_json(seconds)
+    json = total.as_json(seconds)
     figures = Table(title="Simulation", show_header=False)
     for name in (
         "worlds",
@@ -96,13 +108,12 @@ def print_tables(total: Sum, seconds: float, console: Console) -> None:
         "operations",
         "sendings",
         "effects",
-        "sent_early_by_a_leaping_clock",
     ):
-        figures.add_row(name.replace("_", " "), f"{told[name]:,}" if told[name] else "0")
-    for name in ("ends", "faults", "questions", "needless_questions"):
-        words = ", ".join(f"{key} {count:,}" for key, count in told[name].items()) or "none"
-        figures.add_row(name.replace("_", " "), words)
-    for kind, count in told["violations"].items():
+        figures.add_row(name.replace("_", " "), f"{json[name]:,}" if json[name] else "0")
+    for name in COUNTED:
+        words = ", ".join(f"{key} {count:,}" for key, count in json[name].items()) or "none"
+        figures.add_row(COUNTED[name], words)
+    for kind, count in json["violations"].items():
         figures.add_row(kind, f"[red]{count}[/]" if count else "0")
     console.print(figures)
 

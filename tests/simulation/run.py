@@ -1,4 +1,4 @@
-"""`make simulate`: seeded worlds against the real ledger, dispatcher and recovery.
+"""`make simulate`: seeded worlds against the real ledger, approval, dispatcher and recovery.
 
 Prints progress, the story of each world that broke a promise, the rows of the decision table
 that were reached, and the figures. Exits with 1 on a violation.
@@ -9,7 +9,6 @@ import json
 import logging
 import sys
 import time
-from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from rich.console import Console
@@ -17,31 +16,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # run as a file, from anywhere
 
-from tests.simulation.judge import Verdict, judge
-from tests.simulation.played import Played
-from tests.simulation.report import Sum, print_tables, story
-from tests.simulation.server import Server, new_server
-from tests.simulation.world import play
+from tests.simulation.jobs import Seen, simulate
+from tests.simulation.report import print_tables
+from tests.simulation.server import new_engine
 
 STORIES_MOST = 3
 WORLDS = 200
-
-
-Heard = Callable[[Played, Verdict], None]
-
-
-def simulate(seeds: Iterable[int], server: Server, *, within_s: float, heard: Heard) -> Sum:
-    """Play and judge one world after another; stops early when the time is over."""
-    total = Sum()
-    began = time.monotonic()
-    for seed in seeds:
-        played = play(seed, server)
-        verdict = judge(played)
-        total.add(verdict)
-        heard(played, verdict)
-        if time.monotonic() - began > within_s:
-            break
-    return total
 
 
 def main() -> int:
@@ -51,6 +31,7 @@ def main() -> int:
     parser.add_argument(
         "--seed", type=int, help="the first seed; alone: that world, with its story"
     )
+    parser.add_argument("--jobs", type=int, default=1, help="how many processes (1)")
     parser.add_argument("--minutes", type=float, default=float("inf"), help="stop after so long")
     parser.add_argument("--json", action="store_true", help="print JSON instead of tables")
     given = parser.parse_args()
@@ -59,7 +40,6 @@ def main() -> int:
     first = given.seed if given.seed is not None else 1
     seeds = range(first, first + (1 if alone else given.seeds or WORLDS))
     errors, out = Console(stderr=True), Console()
-    began = time.monotonic()
     columns = (
         BarColumn(),
         MofNCompleteColumn(),
@@ -67,20 +47,28 @@ def main() -> int:
         TextColumn("[red]{task.fields[wrong]}[/]"),
         TimeElapsedColumn(),
     )
-    with new_server() as server, Progress(*columns, console=errors) as progress:
+    with new_engine() as dsn, Progress(*columns, console=errors) as progress:
         task = progress.add_task("", total=len(seeds), speed=0.0, wrong="")
         wrong: list[int] = []
+        began = time.monotonic()
 
-        def heard(played: Played, verdict: Verdict) -> None:
-            if verdict.violations:
-                wrong.append(played.seed)
-            if alone or (verdict.violations and len(wrong) <= STORIES_MOST):
-                errors.print(story(played, verdict), markup=False, highlight=False, soft_wrap=True)
+        def heard(seen: Seen) -> None:
+            if seen.verdict.violations:
+                wrong.append(seen.verdict.seed)
+            if seen.story is not None and (alone or len(wrong) <= STORIES_MOST):
+                errors.print(seen.story, markup=False, highlight=False, soft_wrap=True)
             progress.advance(task)
             speed = progress.tasks[0].completed / (time.monotonic() - began)
             progress.update(task, speed=speed, wrong=f"wrong: {wrong}" if wrong else "")
 
-        total = simulate(seeds, server, within_s=given.minutes * 60, heard=heard)
+        total = simulate(
+            seeds,
+            dsn,
+            jobs=min(given.jobs, len(seeds)),
+            within_s=given.minutes * 60,
+            told=alone,
+            heard=heard,
+        )
         seconds = time.monotonic() - began
     if given.json:
         sys.stdout.write(json.dumps(total.as_json(seconds), indent=1) + "\n")

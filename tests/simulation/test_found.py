@@ -1,28 +1,25 @@
-"""What worlds have found, each kept as a small story of its own; and the seeds that showed it."""
+"""What worlds have found, each kept as a small story of its own: draws change, stories stay."""
 
-from collections.abc import Iterator
-from typing import Any, Final
+from dataclasses import replace
+from typing import Any
 
 import psycopg
 import pytest
 
 from dispatcher.dispatch import Dispatched
+from dispatcher.provider import Trouble
 from ledger.errors import DatabaseUnreachable
 from ledger.model import Answer, Operation, Outcome, Refusal, State
 from ledger.policy import ASK_ALWAYS
 from ledger.postgres import ledger as ledger_module
 from ledger.postgres.connect import Database
 from ledger.postgres.ledger import Ledger
-from tests.simulation.judge import judge
-from tests.simulation.server import Server, server_at
-from tests.simulation.world import play
+from recovery.limits import Limits
+from tests.simulation.bounds import spoilt
 from tests.support.bureau import SMALL, Bureau, refund
-from tests.support.fake_provider import ANSWER_LOST, Plan
+from tests.support.fake_provider import ANSWER_LOST, NEVER_ARRIVED, Plan
 from tests.support.hands import Hands
-from tests.support.world import DAY, HOUR, SETTLED, FakeWorld
-
-SEEDS: Final = (10_641, 10_803, 10_936)
-"""Worlds in which something was wrong once."""
+from tests.support.world import DAY, HOUR, SETTLED, FakeWorld, fake_world
 
 
 def stand_still(
@@ -125,14 +122,62 @@ async def test_the_same_request_in_two_processes_is_one_proposal(
     )
 
 
-@pytest.fixture(scope="module")
-def server(pg_server: str) -> Iterator[Server]:
-    """One database for these worlds."""
-    with server_at(pg_server) as made:
-        yield made
+async def test_what_a_cap_holds_back_does_not_hold_the_canary(ledger_dsn: str) -> None:
+    """One that no hour's cap allows went first after an outage, again and again, and never went."""
+    limits = Limits(resent_minor_per_hour=7_000, canary_s=HOUR)
+    async with fake_world(ledger_dsn, limits=limits) as world:
+        for on in ("ch_huge", "ch_small"):
+            world.provider.plan(on, NEVER_ARRIVED)
+        huge = await world.one(on="ch_huge", amount_minor=7_001)
+        small = await world.one(on="ch_small", amount_minor=3_000)
+        me = await world.worker()
+        await me.step()
+        world.provider.look = replace(world.provider.look, trouble=Trouble.UNREACHABLE)
+        await world.live(SETTLED + 60, me)
+        world.provider.look = replace(world.provider.look, trouble=None)
+        await world.live(3 * HOUR, me)
+        assert (await world.read(huge)).decision == "NOT_YET_CAP"
+        assert (await world.read(small)).state is State.CONFIRMED
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_a_world_that_was_wrong_once_is_right(server: Server, seed: int) -> None:
-    """As long as the simulation draws the same from its seed."""
-    assert judge(play(seed, server)).violations == []
+async def test_what_no_money_allows_does_not_use_up_the_number(ledger_dsn: str) -> None:
+    """It is tried every few minutes; each try was counted against what others may do."""
+    limits = Limits(resends_per_hour=3, resent_minor_per_hour=7_000)
+    async with fake_world(ledger_dsn, limits=limits) as world:
+        now = await world.ledger.now()
+        await world.later(HOUR - now.timestamp() % HOUR)
+        for on in ("ch_huge", "ch_small"):
+            world.provider.plan(on, NEVER_ARRIVED)
+        huge = await world.one(on="ch_huge", amount_minor=7_001)
+        me = await world.worker()
+        await world.live(HOUR / 2, me)
+        small = await world.one(on="ch_small", amount_minor=3_000)
+        await world.live(HOUR / 3, me)
+        assert (await world.read(huge)).decision == "NOT_YET_CAP"
+        assert (await world.read(small)).state is State.CONFIRMED
+
+
+async def test_what_was_proposed_before_a_restored_backup_may_have_been_sent(
+    bureau: Bureau,
+) -> None:
+    """The lost history held an approval too: approved once more, the mail left a second time."""
+    bureau.policy.policy = ASK_ALWAYS
+    made = await bureau.propose([refund(1, 500)], kind="fake.look_up")
+    await bureau.later(60)
+    await bureau.ledger.restorations.begin(by="person:ines", reason="a backup was put back")
+    await bureau.later(60)
+    await bureau.approve(made.proposal_id)
+    async with bureau.ledger.pool.connection() as connection:
+        await connection.execute(b"UPDATE restorations SET released_at = ledger_now()")
+    await bureau.live(HOUR, await bureau.worker())
+    [operation_id] = made.operation_ids
+    assert bureau.provider.requests == []
+    assert await bureau.reasons(await bureau.ledger.operation(operation_id)) == ("NO_PROOF",)
+
+
+def test_a_question_is_not_needless_where_its_own_look_up_was_spoilt() -> None:
+    """Two look-ups said that the target is not there, fifteen hours apart, and both were wrong."""
+    looks = [(60.0, False), (5_479.0, True), (57_198.0, True)]
+    assert spoilt(looks, 57_198.0)
+    assert not spoilt(looks, 100.0)
+    assert not spoilt([], 100.0)

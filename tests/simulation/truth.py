@@ -26,6 +26,7 @@ class Luck(StrEnum):
     ERROR_ACTED = "acts, and fails with a 500"
     ERROR = "fails with a 500"
     REFUSED = "is refused for good"
+    INVALID = "is refused as invalid"
     STOPPED = "is stopped before the endpoint"
     PENDING = "is accepted and pends"
     DEAD = "is accepted and fails at once"
@@ -44,6 +45,7 @@ STORM: Final = {
     Luck.ERROR_ACTED: 3,
     Luck.ERROR: 3,
     Luck.REFUSED: 4,
+    Luck.INVALID: 1,
     Luck.STOPPED: 5,
     Luck.PENDING: 7,
     Luck.DEAD: 1,
@@ -51,7 +53,7 @@ STORM: Final = {
 }
 CALM: Final = {Luck.WELL: 1}
 THROTTLED: Final = {Luck.STOPPED: 8, Luck.WELL: 1, Luck.ANSWER_LOST: 1}
-LIES: Final = {Luck.OVERDUE: 8, Luck.WRONG_AMOUNT: 5}
+LIES: Final = {Luck.OVERDUE: 25, Luck.WRONG_AMOUNT: 5}
 """What a provider that breaks its promises does besides: the record must say so, and ask."""
 LOST: Final = Answer(Outcome.AMBIGUOUS, code="timeout")
 
@@ -62,8 +64,14 @@ class Facts:
 
     retention_s: float
     """How long keys are really remembered; never shorter than promised."""
+    kept_from_end: bool
+    """Whether that counts from the end of the first request, or from its arrival."""
     spans_credentials: bool
     saves_500: bool
+    saves_invalid: bool
+    """Whether a refusal of bad parameters is saved under the key."""
+    counts_dead: bool
+    """Whether effects that failed go on using up what an object can take."""
     lies: bool
     """Whether it breaks its promises: keys forgotten early, work and lists that are overdue."""
 
@@ -75,8 +83,11 @@ class Facts:
         return cls(
             retention_s=HOUR_S / 6 if lies else retention_s,
             lies=lies,
+            kept_from_end=draw.random() < 0.5,
             spans_credentials=draw.random() < 0.5,
             saves_500=draw.random() < 0.5,
+            saves_invalid=draw.random() < 0.5,
+            counts_dead=draw.random() < 0.3,
         )
 
 
@@ -103,6 +114,11 @@ class Deed:
     def operation_id(self) -> UUID | None:
         """Whose it says it is."""
         return None if self.marker is None else self.marker.operation_id
+
+    @property
+    def kind(self) -> str:
+        """Of effect, as its object's name begins."""
+        return self.object_id.removesuffix("_more").rsplit("_", 2)[0]
 
     @property
     def live(self) -> bool:

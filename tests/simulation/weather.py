@@ -1,5 +1,6 @@
 """What goes wrong around the processes: the provider, the database's clock, hands, releases."""
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
@@ -10,6 +11,7 @@ from ledger.model import Money
 from tests.simulation.adapter import KINDS
 from tests.simulation.agents import Errand
 from tests.simulation.line import Line
+from tests.simulation.played import OffSpan
 from tests.simulation.provider import Provider
 from tests.simulation.stage import Stage
 from tests.simulation.truth import THROTTLED, Luck
@@ -26,8 +28,9 @@ class Weather:
     draw: Random
     storm_s: float
     slowness: float
-    off_spans: list[tuple[float, float]] = field(default_factory=list[tuple[float, float]])
-    """From when until when the database's clock was off."""
+    off_spans: list[OffSpan] = field(default_factory=list[OffSpan])
+    count: Counter[str] = field(default_factory=Counter[str])
+    """How often what went wrong, for the figures."""
     _from_s: float = 0.0
 
     def plan(self) -> None:
@@ -59,10 +62,12 @@ class Weather:
     def _luck(self, luck: Mapping[Luck, int]) -> None:
         if self.stage.now_s < self.storm_s:
             self.stage.tell(f"~ requests: {', '.join(luck)}")
+            self.count["throttled"] += luck is THROTTLED
             self.provider.luck = dict(luck)
 
     def _drift(self, why: str | None) -> None:
         self.stage.tell(f"~ drift: {why}")
+        self.count["another release"] += why is not None
         self.provider.drift = why
 
     def _trouble(self, trouble: Trouble | None) -> None:
@@ -70,15 +75,19 @@ class Weather:
         if self.provider.trouble is not None:
             self.provider.troubled.append((self._from_s, self.stage.now_s))
         self._from_s = self.stage.now_s
+        if trouble is not None:
+            self.count[f"look-ups {trouble}"] += 1
         self.provider.trouble = trouble
 
     def _roll_credential(self) -> None:
         self.stage.tell("~ another credential")
+        self.count["another credential"] += 1
         self.provider.credential = "cred-2"
 
     def _dispute(self) -> None:
         on = self.draw.choice(self.draw.choice(self.errands).items)[0]
         self.stage.tell(f"~ {on} is disputed")
+        self.count["disputed"] += 1
         self.provider.gone[on] = "DISPUTED"
 
     def _hand(self) -> None:
@@ -86,6 +95,7 @@ class Weather:
         on, amount = self.draw.choice(errand.items)
         can = KINDS[errand.kind]
         money = None if amount is None else Money(amount, "eur")
+        self.count["done by hand"] += 1
         self.provider.by_hand(on, money, target_state=can.target_state)
 
     def _plan_standby(self, from_s: float) -> None:
@@ -95,11 +105,12 @@ class Weather:
         def fail_over() -> None:
             self.stage.tell(f"~ a standby takes over, its clock is off by {off_s:.0f} s")
             self.line.off_s = off_s
+            self.count["standby with another clock"] += 1
 
         def repair() -> None:
             self.stage.tell("~ the database's clock is right again")
             self.line.off_s = 0.0
-            self.off_spans.append((from_s, self.stage.now_s))
+            self.off_spans.append(OffSpan(from_s, self.stage.now_s, off_s))
 
         self.stage.at(from_s, fail_over)
         self.stage.at(end_s, repair)

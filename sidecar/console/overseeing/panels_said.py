@@ -2,26 +2,21 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
-from itertools import pairwise
 from types import MappingProxyType
 from typing import Final
 
-from babel.dates import format_date
 from markupsafe import Markup
 
-from ledger.model import Money
 from sidecar.console.catalogs import say_in
-from sidecar.console.figures import amount, clock, span
-from sidecar.console.overseeing.drawing import Tick, columns, round_above, round_above_s
+from sidecar.console.figures import clock
+from sidecar.console.overseeing.drawing import Tick, columns
+from sidecar.console.overseeing.marks import marks
+from sidecar.console.overseeing.numbers import end_of, number
 from sidecar.console.reader import Language, Reader
-from telemetry.panels.model import Dashboard, Panel, Point, Range, Series, Unit
+from telemetry.panels.model import Dashboard, Panel, Point, Series, Unit
 
 SERIES_MOST: Final = 8
 """Pictures of one panel; the others stand in its table."""
-_EDGE: Final = 0.06
-_S_SMALL: Final = 10
-_MS: Final = 1_000
 
 
 def _(text: str) -> str:
@@ -130,7 +125,7 @@ class Section:
 def sections_of(found: Dashboard, reader: Reader) -> tuple[Section, ...]:
     """Everything on the page. Draws: some tenths of a second where there is much."""
     by_key = {panel.key: panel for panel in found.panels}
-    times = _times(found, reader)
+    times = marks(found, reader)
     sections: list[Section] = []
     for title, keys in SECTIONS:
         panels = [by_key[key] for key in keys if key in by_key]
@@ -161,7 +156,7 @@ def _panel(panel: Panel, found: Dashboard, times: Sequence[Tick], reader: Reader
         key=panel.key,
         title=say_in(language, TITLES[panel.key]),
         pictures=tuple(
-            _picture(panel, one, number, found, times, reader) for number, one in enumerate(shown)
+            _picture(panel, one, place, found, times, reader) for place, one in enumerate(shown)
         ),
         left_out=len(series) - len(shown),
         heads=tuple(_name(one.name, language) for one in series),
@@ -169,7 +164,7 @@ def _panel(panel: Panel, found: Dashboard, times: Sequence[Tick], reader: Reader
             Row(
                 clock(at, found.read_at, reader),
                 tuple(
-                    _number(panel.unit, one.name, one.points[n].value, language) for one in series
+                    number(panel.unit, one.name, one.points[n].value, language) for one in series
                 ),
             )
             for n, at in enumerate(found.window.buckets)
@@ -180,15 +175,15 @@ def _panel(panel: Panel, found: Dashboard, times: Sequence[Tick], reader: Reader
 def _picture(
     panel: Panel,
     one: Series,
-    number: int,
+    place: int,
     found: Dashboard,
     times: Sequence[Tick],
     reader: Reader,
 ) -> Picture:
     # Each has a scale of its own: a drift of what is small must be seen beside what is large.
-    end = _end(panel.unit, max(_value(point) for point in one.points))
-    top = Tick(end, _number(panel.unit, one.name, end, reader.language))
-    told_by = f"t-{panel.key}-{number}"
+    end = end_of(panel.unit, max(_value(point) for point in one.points))
+    top = Tick(end, number(panel.unit, one.name, end, reader.language))
+    told_by = f"t-{panel.key}-{place}"
     single = one.name in _SINGLE and len(panel.series) == 1
     return Picture(
         id=told_by,
@@ -209,7 +204,7 @@ def _sentence(panel: Panel, one: Series, found: Dashboard, reader: Reader) -> st
     """What the picture says, in words."""
 
     def say(value: float | None) -> str:
-        return _number(panel.unit, one.name, value, reader.language)
+        return number(panel.unit, one.name, value, reader.language)
 
     peak = max((point for point in one.points if point.value is not None), key=_value)
     values = {"most": say(peak.value), "when": clock(peak.at, found.read_at, reader)}
@@ -234,82 +229,8 @@ def _weight(one: Series) -> float:
     return sum(_value(point) for point in one.points)
 
 
-def _end(unit: Unit, most: float) -> float:
-    match unit:
-        case Unit.SECONDS:
-            return round_above_s(most)
-        case Unit.MILLISECONDS:
-            return round_above_s(most / _MS) * _MS
-        case Unit.SHARE:
-            return 1.0
-        case _:
-            return round_above(most)
-
-
-def _number(unit: Unit, name: str, value: float | None, language: Language) -> str:
-    """A value with its unit, as the reader's language writes it."""
-    if value is None:
-        return "-"
-    match unit:
-        case Unit.MINOR:
-            number, currency = amount(Money(round(value), name), language)
-            return f"{number} {currency}"
-        case Unit.SECONDS:
-            return _length(value, language)
-        case Unit.MILLISECONDS:
-            return f"{value:.0f} ms" if value < _MS else _length(value / _MS, language)
-        case Unit.SHARE:
-            return f"{value * 100:.0f} %"
-        case _:
-            return _count(value, language)
-
-
-def _length(seconds: float, language: Language) -> str:
-    if seconds >= _S_SMALL:
-        return span(seconds)
-    return _decimal(f"{seconds:.3g}", language) + " s"
-
-
-def _count(value: float, language: Language) -> str:
-    told = f"{value:,.0f}"
-    return told if language is Language.ENGLISH else told.replace(",", ".")
-
-
-def _decimal(number: str, language: Language) -> str:
-    return number if language is Language.ENGLISH else number.replace(".", ",")
-
-
 def _name(name: str, language: Language) -> str:
     known = _NAMES.get(name)
     if known is not None:
         return say_in(language, known)
     return name.upper() if len(name) == len("eur") and name.islower() else name
-
-
-def _times(found: Dashboard, reader: Reader) -> list[Tick]:
-    """Marks where the reader's clock is at a round time: 6 hours, a new day, a Monday."""
-    buckets = [at.astimezone(reader.tz) for at in found.window.buckets]
-    marks = [_mark(local, found.span) for local in buckets]
-    return [
-        Tick(n, _marked(buckets[n], found.span, reader.language))
-        for n, (before, mark) in enumerate(pairwise(marks), start=1)
-        if mark is not None and mark != before and _EDGE < (n + 0.5) / len(buckets) < 1 - _EDGE
-    ]
-
-
-def _mark(local: datetime, span_of: Range) -> str | None:
-    """What the mark of a column stands for; columns of the same mark share one."""
-    match span_of:
-        case Range.DAY:
-            return f"{local:%d %H}" if local.hour % 6 == 0 else None
-        case Range.WEEK:
-            return f"{local:%d}"
-        case Range.MONTH:
-            return f"{local:%V}"
-
-
-def _marked(local: datetime, span_of: Range, language: Language) -> str:
-    if span_of is Range.DAY:
-        return f"{local:%H:%M}"
-    pattern = "EEE" if span_of is Range.WEEK else "d MMM"
-    return format_date(local.date(), pattern, locale=language.value)

@@ -162,7 +162,7 @@ async def counted(
         told = call.say("You started this run, so somebody else must decide.")
         return await nothing(call, typed=typed, told=told)
     except RepeatsUnanswered as error:
-        told = call.say("%(count)s possible repeats are not answered.", count=len(error.older))
+        told = call.say("Possible repeats without an answer: %(count)s.", count=len(error.older))
         return await nothing(call, typed=typed, told=told)
     except DecisionRefused:
         return await nothing(call, typed=typed)

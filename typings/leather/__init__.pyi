@@ -1,0 +1,36 @@
+# What we use of Leather 0.4.1: https://leather.readthedocs.io/
+
+from collections.abc import Callable, Sequence
+from decimal import Decimal
+from typing import Protocol
+
+from leather import theme as theme
+
+class Scale(Protocol):
+    def contains(self, v: float) -> bool: ...
+    def project(self, value: float, range_min: float, range_max: float) -> Decimal: ...
+
+class Ordinal:
+    def __init__(self, domain: Sequence[str]) -> None: ...
+    def contains(self, v: str) -> bool: ...
+
+class Chart:
+    def __init__(self, title: str | None = None) -> None: ...
+    def set_x_scale(self, scale: Ordinal) -> None: ...
+    def set_y_scale(self, scale: Scale) -> None: ...
+    def add_x_axis(
+        self,
+        ticks: Sequence[str] | None = None,
+        tick_formatter: Callable[[str, int, int], str] | None = None,
+        name: str | None = None,
+    ) -> None: ...
+    def add_y_axis(
+        self,
+        ticks: Sequence[Decimal] | None = None,
+        tick_formatter: Callable[[Decimal, int, int], str] | None = None,
+        name: str | None = None,
+    ) -> None: ...
+    def add_columns(
+        self, data: Sequence[tuple[str, float | None]], *, fill_color: str | None = None
+    ) -> None: ...
+    def to_svg(self, path: None, width: int, height: int) -> str: ...

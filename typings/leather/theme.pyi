@@ -1,0 +1,9 @@
+background_color: str
+margin: float
+label_color: str
+tick_color: str
+zero_color: str
+tick_font_family: str
+tick_font_size: float
+tick_font_char_height: float
+tick_font_char_width: float
