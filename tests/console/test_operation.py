@@ -4,6 +4,7 @@ import asyncio
 import time
 from dataclasses import replace
 from typing import Any
+from uuid import UUID
 
 import pytest
 
@@ -76,7 +77,7 @@ async def test_the_request_is_shown_as_it_is_sent(house: House, reception: Recep
     """Fields, the body to the byte, and its digest."""
     operation_id = await _in_doubt(house)
     reader = await reception.person(Role.READER)
-    operation = await house.system.ledger.operation(operation_id)  # type: ignore[arg-type]
+    operation = await house.system.ledger.operation(UUID(operation_id))
 
     text = (await reader.get(f"/console/operations/{operation_id}")).text
 
@@ -171,7 +172,7 @@ async def test_its_queries_are_few(house: House, reception: Reception) -> None:
 
 async def test_links_name_the_mode_and_are_absent_where_nothing_is_set(house: House) -> None:
     """Stripe's dashboard by charge and refund; the sandbox has none of them."""
-    operation = await house.system.ledger.operation(await _in_doubt(house))  # type: ignore[arg-type]
+    operation = await house.system.ledger.operation(UUID(await _in_doubt(house)))
     places = Places(
         "https://dashboard.stripe.com", "https://hdx.example", "https://lf.example/project/p"
     )
