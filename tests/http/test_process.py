@@ -141,7 +141,7 @@ async def test_what_a_killed_process_was_sending_is_finished_by_a_worker_once(
         assert await asyncio.wait_for(each.wait(), 30) == 0
 
 
-async def test_the_first_start_shows_a_token_on_a_terminal_alone(street: Street) -> None:
+async def test_the_first_start_shows_a_link_on_a_terminal_alone(street: Street) -> None:
     """Into a pipe, which may be a log, it only says how to make one."""
     process, line = await street.start("serve", "--port", "0", ready="sign-in")
     assert "outlive token create" in line
@@ -154,11 +154,11 @@ async def test_the_first_start_shows_a_token_on_a_terminal_alone(street: Street)
         *OUTLIVE, "serve", "--port", "0", cwd=ROOT, env=street.environment, stdout=theirs
     )
     os.close(theirs)
-    shown = await asyncio.to_thread(_read_until, ours, b"curl")
-    assert b"outlive_" in shown
+    shown = await asyncio.to_thread(_read_until, ours, b"is working")
     terminal.send_signal(signal.SIGTERM)
     await terminal.wait()
     os.close(ours)
+    assert b"/console/sign-in/" in shown
 
 
 def _read_until(descriptor: int, wanted: bytes) -> bytes:
