@@ -135,9 +135,11 @@ class Settings(BaseSettings):
             if not url.startswith(("postgresql://", "postgres://")):
                 raise ValueError("use an address like postgresql://user:password@host/database")
             try:
-                conninfo_to_dict(url)
+                ports = str(conninfo_to_dict(url).get("port", "")).split(",")
             except (psycopg.ProgrammingError, ValueError):
-                raise ValueError("it can't be read as an address of PostgreSQL") from None
+                ports = ["?"]
+            if not all(port.isdigit() for port in ports if port):
+                raise ValueError("it can't be read as an address of PostgreSQL")
         return value
 
     @validator("stripe_url")

@@ -71,7 +71,7 @@ def fact(ledger_id: UUID, row: Mapping[str, Any]) -> list[Any]:
         told.get("attempt") or row["number"] or 0,
         row["trace_id"] or "",
         row["span_id"] or "",
-        _word(told.get("state")) or _REACHED.get(row["kind"], ""),
+        _state(row["kind"], told),
         _word(told.get("outcome")),
         "" if deciding else code,
         told.get("http_status") or 0,
@@ -80,6 +80,13 @@ def fact(ledger_id: UUID, row: Mapping[str, Any]) -> list[Any]:
         code if deciding else "",
         _word(told.get("action")),
     ]
+
+
+def _state(kind: str, told: Mapping[str, Any]) -> str:
+    """The state that an event led to: none where a decision left its operation where it stood."""
+    if kind == "decided" and not str(told.get("action")).startswith("finish"):
+        return ""
+    return _word(told.get("state")) or _REACHED.get(kind, "")
 
 
 def _word(value: object) -> str:

@@ -204,7 +204,12 @@ def test_nothing_is_sent_on_a_revoked_authorization(seeded: Place) -> None:
     made = seeded.authorize(refund()).document
     [operation] = [one["id"] for one in made["operations"]]
     revoked = seeded.outlive("revoke", made["authorization_id"], "--reason", "x", "--json")
-    assert revoked.document == {"stopped": [operation], "had_left": []}
+    assert revoked.document == {
+        "stopped": [operation],
+        "stopped_sums": {"eur": 1_000},
+        "had_left": [],
+        "left_sums": {},
+    }
     seeded.work(all_final(operation))
     assert "AUTH_REVOKED_NO_EFFECT" in seeded.outlive("explain", operation).out
     assert not seeded.sandbox(lambda control: control.journal())

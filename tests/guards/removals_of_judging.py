@@ -44,9 +44,17 @@ JUDGING: Final = (
     Removal(
         "sticky doubt (answer)",
         "dispatcher/conclude.py",
-        "case Outcome.REFUSED if doubtful or capabilities.target_state:",
-        "case Outcome.REFUSED if capabilities.target_state:",
+        "case Outcome.REFUSED if doubtful or taken or capabilities.target_state:",
+        "case Outcome.REFUSED if taken or capabilities.target_state:",
         ANSWERS + "doubt_outlives_an_ordinary_refusal",
+    ),
+    Removal(
+        "an acceptance outlives a refusal",
+        "dispatcher/conclude.py",
+        "case Outcome.REFUSED if doubtful or taken or capabilities.target_state:",
+        "case Outcome.REFUSED if doubtful or capabilities.target_state:",
+        "tests/recovery/test_conclude.py::"
+        "test_a_refusal_closes_nothing_after_an_acceptance_or_in_doubt",
     ),
     Removal(
         "an attempt without an answer is ambiguous",
