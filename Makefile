@@ -18,7 +18,7 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3 python3.12 python3.13 py
 
 .PHONY: pages model mutants properties chaos messages simulate help setup run demo test check lint lock clean table crash races cases bad-input guards \
 	pg15 audit-tamper sandbox story replan decisions runs fuzz roles soak frameworks \
-	telemetry-kill schemas secrets same-decisions compose-check
+	telemetry-kill schemas secrets same-decisions compose-check e2e hostile a11y
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -66,7 +66,7 @@ messages: $(READY) ## Texts of the console that lack their Spanish, as lines for
 	@$(BIN)/python -m tests.console.messages
 
 pages: $(READY) ## Proof: every page of the console on a big ledger (ROWS=100000)
-	@$(BIN)/python -m tests.console.pages_at_size $(or $(ROWS),100000)
+	@$(BIN)/python -m tests.console.pages_at_size $(or $(ROWS),100000) $(if $(JSON),--json)
 
 table: $(READY) ## Proof: the whole decision space, row by row
 	@$(BIN)/python tests/recovery/print_table.py
@@ -118,6 +118,15 @@ same-decisions: $(READY) ## Proof: decisions with telemetry on, off, down, slow 
 
 compose-check: $(READY) ## Proof: the Compose file read, and its commands run as processes
 	@$(BIN)/python -m tests.telemetry.compose_check
+
+e2e: $(READY) ## Proof: the console's 25 points of acceptance, in a real browser
+	@$(BIN)/python -m tests.console.acceptance
+
+hostile: $(READY) ## Proof: hostile text in every field of every page of the console stays text
+	@$(BIN)/python tests/tables/run.py hostile
+
+a11y: $(READY) ## Proof: every page and state of the console, by axe, at every width, in both themes
+	@$(BIN)/python tests/tables/run.py a11y
 
 story: $(READY) ## Proof: 38 approved, 41 asked for again; only the new ones are asked about
 	@$(BIN)/python tests/story/story.py

@@ -120,6 +120,7 @@ operations = Table(
     Index("operations_alike", "target", "family", "created_at"),
     Index("operations_by_reference", "reference"),
     Index("operations_due", "provider", "account", "next_check_at"),
+    Index("operations_failed", "id"),
     Index("operations_in_doubt", "window_started_at"),
     Index("operations_of_authorization", "authorization_id"),
     Index("operations_on_target", "target"),

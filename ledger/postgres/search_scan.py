@@ -1,7 +1,7 @@
 """Looking through operations within bounds: whatever is asked for, at most `SCANNED` are read.
 
-An index leads to ids, references, targets and doubts. For the rest the newest operations are
-looked through, newest first; the page says how far back that went, and goes on from there.
+An index leads to ids, references, targets, doubts and failures. For the rest the newest operations
+are looked through, newest first; the page says how far back that went, and goes on from there.
 """
 
 from collections.abc import Mapping
@@ -14,12 +14,14 @@ from uuid import UUID
 from sqlalchemy import (
     ClauseElement,
     ColumnElement,
+    Select,
     String,
     Subquery,
     and_,
     cast,
     false,
     func,
+    literal_column,
     make_url,
     or_,
     select,
@@ -94,23 +96,20 @@ class Found:
 
 
 async def look(now: Snapshot, looked: Looked, *, before: UUID | None, limit: int) -> Found:
-    """One page, the newest first, in two statements whatever there is."""
+    """One page, the newest first, in one statement whatever there is."""
     source = _source(looked, before)
-    wanted = _conditions(looked, source)
-    page = select(source).where(*wanted).order_by(source.c.id.desc()).limit(limit + 1)
-    rows = await _rows(now, "look_for_operations", page)
-    lines = tuple(line_of({name.name: row[name.name] for name in LINE}) for row in rows[:limit])
     if not looked.any:
+        ids = select(source.c.id).order_by(source.c.id.desc()).limit(limit + 1)
+        page = select(*LINE).where(ops.c.id.in_(ids)).order_by(ops.c.id.desc())
+        rows = await _rows(now, "look_for_operations", page)
+        lines = tuple(line_of(row) for row in rows[:limit])
         return Found(lines, lines[-1].id if len(rows) > limit else None, None, None)
-    counted = select(
-        func.count().label("scanned"),
-        func.count().filter(*wanted).label("matching"),
-        func.min(cast(source.c.id, String)).label("oldest"),  # as text they sort alike
-        func.min(source.c.created_at).label("back_to"),
-    )
-    [told] = await _rows(now, "count_operations", counted)
+    rows = await _rows(now, "look_for_operations", _filtered(looked, source, limit))
+    found = [row for row in rows if row["id"] is not None]
+    lines = tuple(line_of({name.name: row[name.name] for name in LINE}) for row in found[:limit])
+    told = rows[0]
     cut = told["scanned"] >= SCANNED
-    if len(rows) > limit:
+    if len(found) > limit:
         return Found(lines, lines[-1].id, None, None if cut else told["matching"])
     return Found(
         lines,
@@ -118,6 +117,25 @@ async def look(now: Snapshot, looked: Looked, *, before: UUID | None, limit: int
         back_to=told["back_to"] if cut else None,
         total=None if cut or before is not None else told["matching"],
     )
+
+
+def _filtered(looked: Looked, source: Subquery, limit: int) -> Select[Any]:
+    """Look through once: what matches is counted, and the first of it are the page.
+
+    Where nothing matches there is one row, without an operation.
+    """
+    matches = and_(*_conditions(looked, source)).label("matches")
+    each = select(source.c.id, source.c.created_at, matches).cte("each")
+    told = select(
+        func.count().label("scanned"),
+        func.count().filter(each.c.matches).label("matching"),
+        func.min(cast(each.c.id, String)).label("oldest"),  # as text they sort alike
+        func.min(each.c.created_at).label("back_to"),
+    ).subquery("told")
+    first = select(each.c.id).where(each.c.matches).order_by(each.c.id.desc()).limit(limit + 1)
+    ids = first.subquery("ids")
+    page = told.outerjoin(ids, true()).outerjoin(ops, ops.c.id == ids.c.id)
+    return select(told, *LINE).select_from(page).order_by(ids.c.id.desc())
 
 
 async def without(now: Snapshot, looked: Looked) -> Mapping[str, int]:
@@ -148,6 +166,8 @@ def _source(looked: Looked, before: UUID | None) -> Subquery:
         wanted.append(ops.c.id.in_(_named(looked.named)))
     elif looked.standing is Standing.DOUBT:
         wanted.append(ops.c.in_doubt)
+    elif looked.standing is Standing.FAILED:
+        wanted.append(ops.c.state == literal_column("'failed'"))  # as the index has it
     elif looked.standing is Standing.PERSON:
         asked = escalations.c.operation_id.is_not(None), escalations.c.closed_at.is_(None)
         wanted.append(ops.c.id.in_(select(escalations.c.operation_id).where(*asked)))

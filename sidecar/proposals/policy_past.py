@@ -51,8 +51,8 @@ async def policy_record(ledger: Ledger, policy: Policy, *, days: int = DAYS) -> 
 def record_of(
     policy: Policy, past: list[Past], until: datetime, *, days: int, cut: bool
 ) -> PolicyRecord:
-    """What requests tell of the rules. Pure."""
-    since = until - timedelta(days=days)
+    """What requests tell of the rules, since the first that was looked at. Pure."""
+    since = past[-1].at if cut and past else until - timedelta(days=days)
     return PolicyRecord(
         since, until, len(past), cut, tuple(statistics(past)), tuple(suggest(policy, past))
     )
@@ -63,9 +63,9 @@ async def read_past(ledger: Ledger, since: datetime) -> tuple[list[Past], bool]:
     return await past_over(ledger.pool, since)
 
 
-async def past_over(pool: Pool, since: datetime) -> tuple[list[Past], bool]:
+async def past_over(pool: Pool, since: datetime, *, most: int = MOST) -> tuple[list[Past], bool]:
     """As `read_past`, over a pool or a snapshot: one query."""
-    rows = await pool.rows("policy_past", since=since, most=MOST)
+    rows = await pool.rows("policy_past", since=since, most=most)
     ended = endings([_version(row) for row in rows])
     past = [
         Past(
@@ -81,7 +81,7 @@ async def past_over(pool: Pool, since: datetime) -> tuple[list[Past], bool]:
         for row in rows
         if row["id"] in ended
     ]
-    return past, len(rows) == MOST
+    return past, len(rows) == most
 
 
 def _version(row: Mapping[str, Any]) -> Version:

@@ -32,7 +32,7 @@ from telemetry.panels.model import (
 
 WITHIN_S: Final = 2.0
 """How long one source may take."""
-MOST: Final = 50_000
+MOST: Final = 20_000
 """Events, and matters of each kind, that PostgreSQL looks at."""
 _NAMES: Final = ("history", "matters")
 _FOLDER: Final = files("telemetry.panels")

@@ -1,8 +1,12 @@
 """`ops`, `show`, `explain`: what is in the ledger, in words and for programs."""
 
+import asyncio
 from pathlib import Path
 
+from ledger.model import Money
+from ledger.sweeps import Unrecorded
 from sidecar.settings import load
+from sidecar.wiring import open_ledger
 from tests.support.command_line import Place, all_escalated, all_final, refund
 
 
@@ -99,6 +103,21 @@ def asked_about(place: Place) -> str:
     place.work(sent)
     place.work(all_escalated(operation))
     return operation
+
+
+def test_a_question_about_an_effect_names_the_effect(place: Place) -> None:
+    """No operation asked for it: there is none to count."""
+    effect = Unrecorded("stripe", "acct_1", "re_of_nobody", None, Money(3_000, "eur"), {})
+
+    async def ask() -> bool:
+        async with open_ledger(load()) as ledger:
+            return await ledger.sweeps.ask(effect)
+
+    assert asyncio.run(ask())
+    told = place.outlive("escalations").out
+    assert "effect re_of_nobody at stripe/acct_1" in told
+    assert "UNRECORDED_EFFECT" in told
+    assert "0 operations" not in told
 
 
 def test_a_ledger_is_read_without_a_provider(place: Place, tmp_path: Path) -> None:

@@ -14,8 +14,14 @@ _ID: Final = (
     " || '7' || substr(md5('{salt}' || n), 1, 3) || '8' || substr(md5('{salt}' || n), 4, 15))::uuid"
 )
 """UUIDv7 of a minute each, backwards from now (RFC 9562): a day of a busy shop has 1,440."""
+# Each copy lived at its own time, and transactions rise with time, as they do in a real ledger.
 _FINAL: Final = {
-    "proposals": {"id": "proposal", "request_key": "proposal::text", "created_at": "at"},
+    "proposals": {
+        "id": "proposal",
+        "request_key": "proposal::text",
+        "created_at": "at",
+        "decided_at": "at",
+    },
     "operations": {
         "id": "id",
         "proposal_id": "proposal",
@@ -28,8 +34,17 @@ _FINAL: Final = {
         "lease_until": "NULL",
         "next_check_at": "NULL",
     },
-    "attempts": {"operation_id": "id"},
-    "events": {"operation_id": "id", "id": "gen_random_uuid()"},
+    "attempts": {
+        "operation_id": "id",
+        "started_at": "at",
+        "finished_at": "new_at + (one.finished_at - one.started_at)",
+    },
+    "events": {
+        "operation_id": "id",
+        "id": "gen_random_uuid()",
+        "at": "new_at + make_interval(secs => one.seq)",
+        "xid": "greatest(3, one.xid::text::bigint - n / 200)::text::xid8",
+    },
     "event_payloads": {"operation_id": "id"},
 }
 _OPEN: Final = {

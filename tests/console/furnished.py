@@ -3,22 +3,27 @@
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
 import pytest
 import pytest_asyncio
+from psycopg.types.json import Jsonb
 
 from ledger.postgres.clock import advance
 from sidecar.access.roles import Role
 from sidecar.console.links import Links
+from telemetry.kept import keep
+from telemetry.timeline import Entry, Gap, Source, Timeline
 from tests.console import questions
 from tests.console.approving import approval_of, asked, many, names, page_of, repeating
 from tests.console.browser import Windows, connected
 from tests.console.people import Reception, Visitor
 from tests.support.house import House, house_at, named, propose, refund, waiting
 from tests.support.postgres import new_database
+from tests.support.writes import query
 
 POLICY: Final = """
 version = 1
@@ -57,6 +62,9 @@ async def furnished_at(dsn: str, home: Path, address: str) -> AsyncGenerator[Fur
     """Furnish a house."""
     async with house_at(dsn, home, policy=POLICY) as house, connected(address) as chromium:
         reception = Reception(house)
+        await house.control.seed(
+            charges=[{"id": f"ch_{n}", "amount": 5000, "currency": "usd"} for n in range(41, 61)]
+        )
         lapsed = await asked(house, 1, first=40)
         await _later(house, LAPSE_S)
         opened = await _questions(house)
@@ -95,7 +103,8 @@ async def _questions(house: House) -> dict[str, dict[str, Any]]:
     """Four that are asked: open, claimed, signed by one, answered by two; and one to play with."""
     charges = [f"ch_{n}" for n in range(31, 36)]
     found = await questions.asked(house, *charges, amount_minor=1800)
-    opened = dict(zip(("open", "claimed", "signed", "closed", "mine"), found, strict=True))
+    names: list[str] = ["open", "claimed", "signed", "closed", "mine"]
+    opened = dict(zip(names, found, strict=True))
     people = [await house.as_(Role.OPERATOR, name) for name in ("amaia.ruiz", "jon.etxea")]
     for name, signers in (("signed", people[:1]), ("closed", people)):
         for http in signers:
@@ -109,9 +118,27 @@ async def _questions(house: House) -> dict[str, dict[str, Any]]:
                 },
             )
             assert answer.status_code == 200, answer.text
+    await _evidence(house, opened["open"])
     answer = await people[0].post(f"/v1/escalations/{opened['claimed']['id']}/claim", json={})
     assert answer.status_code == 200, answer.text
     return opened
+
+
+async def _evidence(house: House, question: dict[str, Any]) -> None:
+    """What traces and logs of other services told about it."""
+    at_ns = int(datetime.fromisoformat(question["opened_at"]).timestamp() * 1e9)
+    entries = (
+        Entry(at_ns, Source.TRACES, "execute_tool stripe.refund", who="planner", status="ok"),
+        Entry(at_ns + 1, Source.LOGS, "answered", who="worker", status="ambiguous"),
+    )
+    gaps = (Gap("no_answer", "Langfuse did not answer", Source.LANGFUSE),)
+    timeline = Timeline(UUID(question["operation_id"]), entries, gaps)
+    await query(
+        house.system.ledger,
+        "UPDATE escalations SET evidence = %s WHERE id = %s",
+        Jsonb(keep(timeline)),
+        UUID(question["id"]),
+    )
 
 
 async def _proposals(
@@ -119,19 +146,19 @@ async def _proposals(
 ) -> dict[str, dict[str, Any]]:
     """One in each state."""
     agent = await house.as_(Role.AGENT, "refund-agent")
-    done = await propose(agent, refund("ch_1", 1200))
+    done = await propose(agent, refund("ch_41", 1200))
     assert done.status_code == 201, done.text
     http = await house.client(await reception.token(Role.ADMIN, "ines"))
     made = {
-        "single": await waiting(agent, {**many(1, first=2), "words": WORDS}),
-        "batch": await waiting(agent, {**many(3, first=3), "words": WORDS}),
+        "single": await waiting(agent, {**many(1, first=42), "words": WORDS}),
+        "batch": await waiting(agent, {**many(3, first=43), "words": WORDS}),
         "repeat": await repeating(house),
         "two people": await asked(house, 9, first=9),
         "signed": await asked(house, 9, first=18),
         "own": await waiting(http, many(2, first=27)),
         "rejected": await asked(house, 1, first=29),
         "approved": await asked(house, 2, first=36),
-        "stopped": await asked(house, 3, first=6),
+        "stopped": await asked(house, 3, first=46),
         "changed": await asked(house, 2, first=38),
     }
     doors = house.serving.doors
@@ -177,11 +204,16 @@ async def _links(house: House, reception: Reception) -> dict[str, str]:
 
 async def _run(house: House) -> str:
     agent = await house.as_(Role.AGENT, "planner")
-    calls = [
+    calls: list[dict[str, Any]] = [
         {"tool_call_id": "c1", "name": "stripe.refund", "items": many(1, first=30)["items"]},
         {"tool_call_id": "c2", "name": "look_up_customer", "items": [{}], "result": {"n": 1}},
     ]
-    turn = {"run_key": "run-7Q2K", "checkpoint": {"m": []}, "steps_used": 2, "calls": calls}
+    turn: dict[str, Any] = {
+        "run_key": "run-7Q2K",
+        "checkpoint": {"m": []},
+        "steps_used": 2,
+        "calls": calls,
+    }
     answer = await agent.post("/v1/runs", json=turn)
     assert answer.status_code == 201, answer.text
     run_id: str = answer.json()["id"]
@@ -195,7 +227,7 @@ def _places(
     together = (
         f"?account={question['account']}&reason={question['reasons'][0]}&first={question['id']}"
     )
-    found = {
+    return {
         "now": "/console",
         "approvals": "/console/approvals",
         "approvals, all": "/console/approvals?show=all",
@@ -237,4 +269,3 @@ def _places(
         "not found": "/console/approvals/0198c0de-0000-7000-8000-000000000000",
         "no such page": "/console/nothing",
     }
-    return found

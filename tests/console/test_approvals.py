@@ -1,5 +1,6 @@
 """Approvals over HTTP: what is listed, what may be decided, and what is never reached."""
 
+import re
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -20,7 +21,7 @@ from tests.console.approving import (
     words,
 )
 from tests.console.people import Reception, Visitor
-from tests.support.house import TWO_PEOPLE, House, house_at, propose, read, waiting
+from tests.support.house import TWO_PEOPLE, House, house_at, named, propose, read, waiting
 
 
 async def _decide(who: Visitor, page: str, path: str, **fields: str) -> tuple[int, str, str]:
@@ -95,6 +96,29 @@ async def test_the_list_has_pages_and_a_bounded_number_of_queries(
     assert second.text.count("data-row") == 1
     for row in second.text.split("/console/approvals/")[1:2]:
         assert row.split('"')[0] not in first.text
+
+
+async def test_the_decided_have_pages_too(house: House, reception: Reception) -> None:
+    """Those asked for last first; each stands on one page, and what waits on none."""
+    agent, person = await house.as_(Role.AGENT), await house.as_(Role.APPROVER, "decides")
+    for _ in range(52):
+        one = await waiting(agent, many(1, first=1))
+        told = await person.post(f"/v1/proposals/{one['id']}/reject", json=named(one, reason="-"))
+        assert told.status_code == 200, told.text
+    await waiting(agent, many(1, first=2))
+    who = await reception.person(Role.READER)
+
+    first = await who.get("/console/approvals?show=decided")
+    [before] = re.findall(r"show=decided&amp;before=([0-9a-f-]+)", first.text)
+    second = await who.get(f"/console/approvals?show=decided&before={before}")
+
+    shown = [
+        re.findall(r'href="/console/approvals/([0-9a-f-]{36})"', page.text)
+        for page in (first, second)
+    ]
+    assert [len(page) for page in shown] == [50, 2]
+    ids = [*shown[0], *shown[1]]
+    assert ids == sorted(set(ids), reverse=True)
 
 
 async def test_the_page_says_everything_and_asks_a_bounded_number_of_queries(

@@ -5,7 +5,10 @@ import re
 from html import unescape
 from pathlib import Path
 
+import pytest
+
 from sidecar.access.roles import Role
+from sidecar.console.pages import policy
 from sidecar.proposals.policy_deeds import PolicyDeeds
 from tests.console.people import Reception
 from tests.support.house import UP_TO_20, House, named, propose, refund, waiting
@@ -55,6 +58,28 @@ async def test_the_rules_and_what_they_did_are_said(house: House, reception: Rec
     numbers = [int(one) for one in re.findall(r">(\d+)<", row)]
     assert numbers == [0, 1, 1, 0, 0, 0, 0, 0]  # by itself, asked, as proposed, the others
     assert [queries for _, queries in seen] == [("policy_past", "policy_since", "console_frame")]
+
+
+async def test_more_requests_than_are_looked_at_are_said(
+    house: House, reception: Reception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Since when is counted; and no rule is called superfluous that may have worked before."""
+    agent, who = await house.as_(Role.AGENT), await reception.person(Role.READER)
+    for charge in ("ch_1", "ch_2", "ch_3"):
+        await waiting(agent, refund(charge, 4_000))
+    whole = unescape((await who.get("/console/policy")).text)
+    monkeypatch.setattr(policy, "LOOKED_AT", 2)
+
+    text = unescape((await who.get("/console/policy")).text)
+
+    assert "3 requests since" in whole
+    assert "There were more; only the newest are counted." not in whole
+    assert "let nothing go in 30 days, of 3 requests" in whole
+    assert "2 requests since" in text
+    assert "There were more; only the newest are counted." in text
+    assert "let nothing go" not in text
+    [since, early] = [re.findall(r"requests since (.*?)\. ?", page) for page in (text, whole)]
+    assert since != early
 
 
 async def test_a_broken_file_is_said_and_the_old_policy_stays(

@@ -59,6 +59,8 @@ PROOFS: Final = MappingProxyType(
             "tests/recovery/test_assess_oracle.py",
             "tests/telemetry/test_scrub.py",
         ),
+        "hostile": ("tests/console/test_hostile_browser.py", "tests/console/test_text.py"),
+        "a11y": ("tests/console/test_a11y.py",),
         "cases": ("tests", "--only-cases"),
     }
 )

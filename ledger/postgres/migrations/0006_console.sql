@@ -52,6 +52,9 @@ CREATE INDEX votes_voted ON votes (voted_at);
 CREATE INDEX authorizations_revoked ON authorizations (revoked_at, id) WHERE revoked_at IS NOT NULL;
 CREATE INDEX escalations_closed ON escalations (closed_at, id) WHERE closed_at IS NOT NULL;
 
+-- Failures are few and often looked for; whatever is confirmed never enters it.
+CREATE INDEX operations_failed ON operations (id) WHERE state = 'failed';
+
 -- What was done before there was a place for it, as far as rows still tell.
 INSERT INTO deeds
 SELECT gen_random_uuid(), set_at, set_by, 'brake.set', scope, jsonb_build_object('reason', reason)

@@ -6,5 +6,9 @@ SELECT p.id, p.type, p.version, p.items, p.requested_by, p.expires_at, p.preview
        coalesce(p.decided_at, p.expires_at) AS decided_at
   FROM proposals p
  WHERE p.mode = 'human' AND (p.state <> 'awaiting' OR p.expires_at <= ledger_now())
-   AND p.id < coalesce(%(before)s::uuid, 'ffffffff-ffff-ffff-ffff-ffffffffffff')
- ORDER BY p.id DESC LIMIT %(limit)s::integer;
+   AND p.created_at <= coalesce((SELECT created_at FROM proposals WHERE id = %(before)s::uuid),
+                                'infinity')
+   AND (%(before)s::uuid IS NULL
+        OR (p.created_at, p.id) < (SELECT created_at, id FROM proposals
+                                    WHERE id = %(before)s::uuid))
+ ORDER BY p.created_at DESC, p.id DESC LIMIT %(limit)s::integer;

@@ -31,10 +31,21 @@ WITH bounds AS MATERIALIZED (
     SELECT bucket, least(bucket + b.step, b.until) AS at
       FROM bounds b
      CROSS JOIN LATERAL generate_series(b.since, b.until - interval '1 microsecond', b.step) AS bucket
+), spans AS MATERIALIZED (
+    -- Each matter from the first tick at which it was open up to the first at which it was no more;
+    -- those of the same ticks are one row, so that thousands cost what one does.
+    SELECT what, reasons, first, past, count(*) AS matters, min(asked_at) AS asked_at
+      FROM (SELECT what, reasons, asked_at,
+                   date_bin(b.step, greatest(asked_at - interval '1 microsecond', b.since), b.since)
+                       AS first,
+                   CASE WHEN ended_at <= b.until
+                        THEN date_bin(b.step, ended_at - interval '1 microsecond', b.since) END
+                       AS past
+              FROM matters CROSS JOIN bounds b WHERE asked_at <= b.until) AS each
+     GROUP BY what, reasons, first, past
 ), open AS MATERIALIZED (
-    SELECT t.bucket, t.at, m.what, m.reasons, m.asked_at
-      FROM ticks t JOIN matters m
-        ON m.asked_at <= t.at AND (m.ended_at IS NULL OR m.ended_at > t.at)
+    SELECT t.bucket, t.at, s.what, s.reasons, s.matters, s.asked_at
+      FROM ticks t JOIN spans s ON t.bucket >= s.first AND (s.past IS NULL OR t.bucket < s.past)
 ), decided AS MATERIALIZED (
     SELECT date_bin(b.step, ended_at, b.since) AS bucket, ended,
            extract(epoch FROM ended_at - asked_at)::double precision AS seconds
@@ -42,7 +53,7 @@ WITH bounds AS MATERIALIZED (
      WHERE what = 'proposal' AND ended IN ('approved', 'rejected', 'expired')
        AND ended_at >= b.since AND ended_at < b.until
 )
-SELECT 'approvals_waiting' AS panel, 'proposals' AS name, bucket, count(*)::double precision AS value
+SELECT 'approvals_waiting' AS panel, 'proposals' AS name, bucket, sum(matters)::double precision AS value
   FROM open WHERE what = 'proposal' GROUP BY bucket
 UNION ALL
 SELECT 'approvals_oldest', 'oldest', bucket, extract(epoch FROM max(at - asked_at))

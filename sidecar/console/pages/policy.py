@@ -31,6 +31,8 @@ from sidecar.console.page import Call, Page, Shown, Table
 from sidecar.proposals.policy_past import DAYS, past_over, record_of
 
 _MINOR_MOST: Final = 10**15
+LOOKED_AT: Final = 1_500
+"""Requests that a page looks at: it costs the same at any size. The command looks at more."""
 
 
 def _(text: str) -> str:
@@ -114,7 +116,7 @@ async def show(call: Call, now: Snapshot) -> Shown:
     held, language = call.doors.policy, call.reader.language
     held.refresh()
     policy, problem = held.policy, held.problem
-    past, cut = await past_over(now, now.at - timedelta(days=DAYS))
+    past, cut = await past_over(now, now.at - timedelta(days=DAYS), most=LOOKED_AT)
     record = record_of(policy, past, now.at, days=DAYS, cut=cut)
     told = await now.row("policy_since", version=str(policy.version))
     assert told is not None  # noqa: S101  a SELECT without FROM has one row
@@ -135,15 +137,20 @@ async def show(call: Call, now: Snapshot) -> Shown:
         cut=cut,
         counted=counted(record.rules),
         why={one.rule: rule_words(one.rule, language) for one in record.rules},
-        advised=tuple(_advised(call, one) for one in _sensible(record.suggestions)),
+        advised=tuple(_advised(call, one) for one in _sensible(record.suggestions, cut=cut)),
     )
     return Shown("policy.html", call.say("Policy"), view, nav="policy")
 
 
-def _sensible(found: Sequence[Suggestion]) -> list[Suggestion]:
-    """A rule whose threshold might rise is not called superfluous in the next line."""
+def _sensible(found: Sequence[Suggestion], *, cut: bool) -> list[Suggestion]:
+    """A rule whose threshold might rise is not called superfluous in the next line.
+
+    None is where not all requests were looked at: an older one may have gone by it.
+    """
     rising = {one.rule for one in found if one.advice is Advice.RAISE}
-    return [one for one in found if one.advice is not Advice.UNUSED or one.rule not in rising]
+    return [
+        one for one in found if one.advice is not Advice.UNUSED or not (cut or one.rule in rising)
+    ]
 
 
 def _advised(call: Call, one: Suggestion) -> Advised:
@@ -179,7 +186,7 @@ async def would(call: Call, now: Snapshot) -> Shown:
     if other is None:
         raise call.lost()
     minor = next(one.total_at_most_minor[currency] for one in policy.rules if one.name == rule)
-    past, cut = await past_over(now, now.at - timedelta(days=DAYS))
+    past, cut = await past_over(now, now.at - timedelta(days=DAYS), most=LOOKED_AT)
     found = would_go(policy, other, past)
     sums: dict[str, int] = {}
     for each in found:
