@@ -48,11 +48,15 @@ def assess(operation: Operation, look: Look, world: World, now: datetime) -> Cas
 
 
 def _permission(operation: Operation, attempts: AttemptClass, now: datetime) -> Permission:
-    """Judge the end that counts: `authorized_until` only while nothing arrived."""
+    """Judge the end that counts, as the gate does: `authorized_until` only while nothing arrived.
+
+    Where the ledger knows of no doubt (a restored backup, whose attempts may be missing), what may
+    leave is a first send to the gate.
+    """
     authorization = operation.authorization
     if authorization.revoked_at is not None:
         return Permission.REVOKED
-    first = attempts in UNSENT
+    first = attempts in UNSENT or not operation.in_doubt
     until = authorization.authorized_until if first else authorization.resend_until
     return Permission.VALID if now < until else Permission.EXPIRED
 

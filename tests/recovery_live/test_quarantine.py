@@ -65,6 +65,19 @@ async def test_what_was_never_sent_as_far_as_is_known_is_in_doubt(world: FakeWor
     assert await world.reasons(operation) == ("CREDENTIAL_CHANGED",)
 
 
+async def test_what_may_not_be_sent_for_the_first_time_any_more_is_asked_about(
+    world: FakeWorld,
+) -> None:
+    """The gate would refuse it as a first send, again and again: a person is asked instead."""
+    operation = await world.one("fake.target", amount_minor=None, valid_s=HOUR, resend_s=2 * DAY)
+    await begin(world)
+    await world.later(2 * HOUR)
+    await released(world)
+    await world.live(HOUR, await world.worker())
+    assert world.provider.requests == []
+    assert await world.reasons(operation) == ("AUTH_EXPIRED_INDETERMINATE",)
+
+
 async def test_what_is_authorized_afterwards_is_sent_as_ever(world: FakeWorld) -> None:
     """Only what the backup held is in question."""
     await begin(world)

@@ -103,7 +103,9 @@ def _of_operation(played: Played, operation: dict[str, Any]) -> Iterator[Violati
         yield Violation(Wrong.DUPLICATE, f"{name}: {_told(own)}")
     if state == "failed" and live and Hand.DENIED not in hands:
         yield Violation(Wrong.RECORD, f"{name} failed, yet {_told(live)}")
-    if state == "failed" and live and Hand.DENIED in hands and can.looks_up:
+    # What is shown later than promised is found by a later look.
+    later = played.provider.facts.lies and operation["next_check_at"] is not None
+    if state == "failed" and live and Hand.DENIED in hands and can.looks_up and not later:
         yield Violation(Wrong.RECORD, f"{name} was let fail by a person, yet {_told(live)}")
     if state == "confirmed":
         achieved = can.target_state and played.provider.done.get(operation["object_id"], False)
@@ -115,8 +117,7 @@ def _of_operation(played: Played, operation: dict[str, Any]) -> Iterator[Violati
         and can.looks_up
         and not operation["escalated"]
         and not {"DUPLICATE_EFFECT", "EFFECT_MISMATCH"} & set(operation["acknowledged"])
-        # What is shown later than promised is found by a later look.
-        and not (played.provider.facts.lies and operation["next_check_at"] is not None)
+        and not later
     ):
         yield Violation(Wrong.RECORD, f"{name}: nobody is told of {_told(live)}")
 
