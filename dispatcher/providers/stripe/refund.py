@@ -128,9 +128,7 @@ class StripeRefund(StripeType):
     async def sweep(self, account: str, since: datetime, page: str | None) -> SweepPage:
         """One page of all refunds of an account."""
         try:
-            return await within(
-                self.api.config.look_s, read_page(self.api, account, since, page)
-            )
+            return await within(self.api.config.look_s, read_page(self.api, account, since, page))
         except NotSeen as error:
             return SweepPage(trouble=error.trouble, detail=str(error))
 
