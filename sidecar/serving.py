@@ -26,7 +26,7 @@ from recovery.passes import Passes
 from sidecar.access.tokens import Tokens
 from sidecar.chain import ChainReader
 from sidecar.console.app import console_of, routes
-from sidecar.console.door import Console
+from sidecar.console.parts import Console
 from sidecar.http.app import application
 from sidecar.http.doors import Doors
 from sidecar.http.limits import Buckets

@@ -11,9 +11,11 @@ from starlette.routing import BaseRoute, Route
 from sidecar.console import statics
 from sidecar.console.acts import Acts
 from sidecar.console.catalogs import say_in
-from sidecar.console.door import Answer, Console, done, guarded, opened, reader_of
+from sidecar.console.door import Answer, done, guarded, opened
 from sidecar.console.page import Page, Refused, Table
 from sidecar.console.pages import sign_in
+from sidecar.console.parts import Console
+from sidecar.console.reader import reader_of
 from sidecar.console.sessions import Sessions
 from sidecar.console.table import PAGES
 from sidecar.http.doors import Doors

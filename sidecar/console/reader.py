@@ -8,6 +8,8 @@ from functools import cache
 from typing import Final, Self
 from zoneinfo import ZoneInfo
 
+from starlette.requests import Request
+
 COOKIE: Final = "outlive_reader"
 LASTS_S: Final = 366 * 86_400
 
@@ -76,3 +78,8 @@ def _preferred(accept_language: str) -> Language:
         if wanted in set(Language):
             return Language(wanted)
     return Language.ENGLISH
+
+
+def reader_of(request: Request) -> Reader:
+    """How whoever asks wants to read."""
+    return Reader.of(request.cookies, request.headers.get("accept-language", ""))

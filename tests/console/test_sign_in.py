@@ -3,7 +3,7 @@
 import pytest
 
 from sidecar.access.roles import Role
-from sidecar.console.door import safe_next
+from sidecar.console.arrival import safe_next
 from sidecar.console.links import PATH, Links, LinkSpent
 from tests.console.people import Reception
 from tests.support.house import House

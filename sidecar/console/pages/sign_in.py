@@ -10,21 +10,14 @@ from starlette.responses import Response
 from ledger.errors import InvalidInput
 from sidecar.access.roles import Role
 from sidecar.access.tokens import NameTaken, NewToken
+from sidecar.console.answering import bare, with_session
+from sidecar.console.arrival import SIGN_IN, check_origin, form_of, safe_next
 from sidecar.console.catalogs import say_in
-from sidecar.console.door import (
-    SIGN_IN,
-    Answer,
-    Console,
-    bare,
-    check_origin,
-    form_of,
-    guarded,
-    reader_of,
-    safe_next,
-    with_session,
-)
+from sidecar.console.door import Answer, guarded
 from sidecar.console.links import Link, Links, LinkSpent
 from sidecar.console.page import Shown
+from sidecar.console.parts import Console
+from sidecar.console.reader import reader_of
 from sidecar.console.sessions import NoSession
 
 
