@@ -113,7 +113,9 @@ class Actor:
         if also is not None and also not in operation.acknowledged:
             # Asked in the commit that closes the record: a crash can't lose the question.
             closed = replace(write, escalated=True, release=not operation.escalated)
-            await self._ask(closed, judged, [also])
+            if await self._ask(closed, judged, [also]):
+                raised = replace(operation, case_version=operation.case_version + 1)
+                write = replace(write, operation=raised)
         elif not operation.escalated:
             await self._write(write)
         if operation.escalated:
@@ -184,17 +186,21 @@ class Actor:
         )
         return row is not None and row["found"] >= MANY_UNSEEN
 
-    async def _ask(self, write: DecisionWrite, judged: Judged, reasons: list[str]) -> None:
-        """Write a decision and put its question to a person, in one commit."""
+    async def _ask(self, write: DecisionWrite, judged: Judged, reasons: list[str]) -> bool:
+        """Write a decision and put its question to a person, in one commit.
+
+        Whether it joined an open question, and so raised the case version by one.
+        """
         operation = judged.operation
         question = Question(
             reasons,
             _told(judged, reasons[0]),
             window_ends_at(operation, judged.sighting.world.capabilities.key),
         )
-        is_new = await self._ledger.escalations.open(write, question, actor=self._worker.name)
-        if is_new:
+        opened = await self._ledger.escalations.open(write, question, actor=self._worker.name)
+        if opened.is_new:
             _log.warning("%s needs a person: %s", operation.id, ", ".join(reasons))
+        return opened.joined
 
 
 def _told(judged: Judged, code: str) -> dict[str, Json]:

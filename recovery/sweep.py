@@ -4,7 +4,8 @@ It resumes where it stopped: each page is kept once what it holds was compared.
 """
 
 import logging
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Final
 
@@ -17,6 +18,8 @@ from recovery.reverse import Place, own_marker, place, told
 
 PAGES_MOST: Final = 20
 """In one pass and list: the read budget is for look-ups too."""
+HOME_EVERY_S: Final = 60.0
+"""How often the credential's account is asked for, until it is told."""
 
 _log = logging.getLogger(__name__)
 
@@ -24,12 +27,20 @@ _log = logging.getLogger(__name__)
 class ReverseSweep:
     """Compares the effects of all accounts that are known with the ledger."""
 
-    def __init__(self, ledger: Ledger, kinds: Sequence[OperationType], actor: str) -> None:
+    def __init__(
+        self,
+        ledger: Ledger,
+        kinds: Sequence[OperationType],
+        actor: str,
+        *,
+        clock_s: Callable[[], float] = time.monotonic,
+    ) -> None:
         self._ledger = ledger
         self._kinds = [kind for kind in kinds if isinstance(kind, Sweepable)]
         self._actor = actor
-        self._homes: dict[str, str | None] = {}
-        """Asked once: a ledger without operations must not use up reads."""
+        self._clock_s = clock_s
+        self._homes: dict[str, str] = {}
+        self._ask_from_s: dict[str, float] = {}
 
     async def run(self) -> int:
         """Sweep what is due; how many pages were read."""
@@ -42,14 +53,21 @@ class ReverseSweep:
     async def _accounts(self, kind: Sweepable) -> list[str]:
         """Those that the ledger knows, and the credential's own: its first use may be lost."""
         accounts = set(await self._ledger.sweeps.accounts(kind.provider))
-        if not accounts:
-            if kind.name not in self._homes:
-                self._homes[kind.name] = await kind.home_account()
-            home = self._homes[kind.name]
-            accounts |= set() if home is None else {home}
+        home = await self._home(kind)
+        accounts |= set() if home is None else {home}
         for account in sorted(accounts):
             await self._ledger.sweeps.begin(kind.name, account)
         return sorted(accounts)
+
+    async def _home(self, kind: Sweepable) -> str | None:
+        """Asked until it is told, and then no more: what is never swept is never released."""
+        now_s = self._clock_s()
+        if kind.name not in self._homes and now_s >= self._ask_from_s.get(kind.name, now_s):
+            self._ask_from_s[kind.name] = now_s + HOME_EVERY_S
+            home = await kind.home_account()
+            if home is not None:
+                self._homes[kind.name] = home
+        return self._homes.get(kind.name)
 
     async def _list(self, kind: Sweepable, account: str) -> int:
         stretch = await self._ledger.sweeps.take(kind.name, account)

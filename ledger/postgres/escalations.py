@@ -46,14 +46,23 @@ class Question:
     window_ends_at: datetime | None
 
 
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """What became of a question that was put."""
+
+    is_new: bool
+    joined: bool
+    """It gave the open question a further reason, and so raised the case version by one."""
+
+
 class Escalations:
     """Opens, lists, claims and closes questions."""
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def open(self, write: DecisionWrite, question: Question, *, actor: str) -> bool:
-        """Write the decision and its question in one commit; whether the question is new.
+    async def open(self, write: DecisionWrite, question: Question, *, actor: str) -> Opened:
+        """Write the decision and its question in one commit; what became of the question.
 
         Raises:
             StaleFence, StaleCase: The decision was made on an older picture.
@@ -71,7 +80,8 @@ class Escalations:
                 },
             )
             row = await cursor.fetchone()
-        return row is not None and bool(row["is_new"])
+        assert row is not None  # noqa: S101  the operation was written in this transaction
+        return Opened(is_new=row["is_new"], joined=row["joined"])
 
     async def settle(self, write: DecisionWrite, *, actor: str) -> None:
         """Write a decision that answers the doubt; questions that only asked about it close.

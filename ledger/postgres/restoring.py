@@ -116,7 +116,8 @@ class Restorations:
         Args:
             by: Who found out.
             reason: How.
-            backup_at: When the backup was taken; by default where its own clock's mark stands.
+            backup_at: When the backup was taken, at the earliest; by default where its own clock's
+                mark stands.
             outside_epoch: The epoch that is known outside the database.
         """
         told = canonical({"reason": reason}).decode()
@@ -166,8 +167,11 @@ class Restorations:
             raise NotClean(["nothing is in quarantine"])
         if found.reasons:
             raise NotClean(found.reasons)
-        if await self._pool.row("restoration_release", by=by, epoch=found.epoch) is None:
-            raise NotClean(["somebody released it at this moment"])
+        released = await self._pool.row(
+            "restoration_release", by=by, epoch=found.epoch, backup_at=found.backup_at
+        )
+        if released is None:
+            raise NotClean(["somebody released it, or put its backup further back, this moment"])
         return found
 
 

@@ -66,7 +66,8 @@ def _sign_in_first(console: Console, request: Request, url: str) -> Response:
 async def session_of(console: Console, request: Request) -> Session | None:
     """Whose cookie came along."""
     secret = request.cookies.get(console.cookie_name(request), "")
-    return await console.sessions.find(secret) if secret else None
+    by_person = request.headers.get("x-live") != "1"
+    return await console.sessions.find(secret, by_person=by_person) if secret else None
 
 
 def check_origin(request: Request) -> None:
@@ -77,7 +78,7 @@ def check_origin(request: Request) -> None:
     """
     origin = request.headers.get("origin")
     same = request.headers.get("sec-fetch-site") in {None, "same-origin"}
-    ours = origin is not None and urlsplit(origin).netloc == request.headers.get("host")
+    ours = origin is not None and origin.partition("://")[2] == request.headers.get("host")
     if not (ours and same):
         language = reader_of(request).language
         raise Refused(
@@ -108,12 +109,15 @@ async def form_of(request: Request, most_bytes: int) -> Form:
                 say_in(language, "Nothing was done"),
                 say_in(language, "This form is too long."),
             )
+    not_whole = Refused(
+        422, say_in(language, "Nothing was done"), say_in(language, "This form was not whole.")
+    )
+    if b"%00" in raw or b"\0" in raw:  # no text of PostgreSQL's holds it
+        raise not_whole
     try:
         values = parse_qs(raw.decode(), keep_blank_values=True, max_num_fields=20_000)
     except ValueError:
-        raise Refused(
-            422, say_in(language, "Nothing was done"), say_in(language, "This form was not whole.")
-        ) from None
+        raise not_whole from None
     return Form(values)
 
 

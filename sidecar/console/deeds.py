@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from ledger.model import Money
 from sidecar.console.catalogs import say_in
+from sidecar.console.figures import whole
 from sidecar.console.reader import Language
 from sidecar.plain import plain
 
@@ -45,7 +46,7 @@ def batch(type_name: str, items: int, language: Language) -> str:
     if known is None:
         return f"{plain(type_name)} ({items})"
     one, many = known
-    return say_in(language, one) if items == 1 else say_in(language, many, n=f"{items:,}")
+    return say_in(language, one) if items == 1 else say_in(language, many, n=whole(items, language))
 
 
 def provider_name(name: str) -> str:

@@ -17,7 +17,7 @@ from starlette.responses import Response
 from ledger.errors import OutliveError
 from ledger.postgres.snapshot import snapshot
 from sidecar.console.answering import framed, handed, note, refusal, went
-from sidecar.console.arrival import call_of, check_origin, form_of
+from sidecar.console.arrival import SIGN_IN, call_of, check_origin, form_of
 from sidecar.console.catalogs import say_in
 from sidecar.console.headers import secured
 from sidecar.console.page import Act, Call, Form, Handed, Page, Refused, Went
@@ -25,6 +25,7 @@ from sidecar.console.parts import Console
 from sidecar.console.reader import Reader, reader_of
 from sidecar.http.guard import check_host
 from sidecar.http.problems import STATUS, Problem
+from sidecar.plain import plain
 
 _REF_ALPHABET: Final = "23456789ABCDEFGHJKLMNPQRSTUVWXYZ"
 _log = logging.getLogger(__name__)
@@ -66,7 +67,7 @@ def done(console: Console, act: Act) -> Answer:
                 return call
             form = await form_of(request, act.most_bytes)
             check_origin(request)
-            if not hmac.compare_digest(form.text("csrf"), call.session.csrf):
+            if not hmac.compare_digest(form.text("csrf").encode(), call.session.csrf.encode()):
                 raise Refused(
                     403,
                     call.say("Nothing was done"),
@@ -132,12 +133,18 @@ async def guarded(
         response = Response(status_code=400)  # nobody reads it
     except Exception:  # noqa: BLE001  the last place where a person can be told
         ref = "".join(secrets.choice(_REF_ALPHABET) for _ in range(4))
-        _log.exception("console %s %s ref %s", request.method, request.url.path, ref)
+        _log.exception("console %s %s ref %s", request.method, _logged(request), ref)
         reader = reader_of(request)
         told = say_in(reader.language, "Outlive could not answer (ref %(ref)s).", ref=ref)
         text = say_in(reader.language, "What was acknowledged before stands. The log says more.")
         response = await refusal(console, request, Refused(500, told, text, request.url.path))
     return secured(response, secure=console.secure(request))
+
+
+def _logged(request: Request) -> str:
+    """The path on one line, without what a sign-in link keeps secret."""
+    path: str = request.scope["path"]
+    return f"{SIGN_IN}/…" if path.startswith(f"{SIGN_IN}/") else plain(path)
 
 
 def _refused(reader: Reader, error: OutliveError, path: str) -> Refused:

@@ -19,6 +19,11 @@ _MARKS: Final = {Language.ENGLISH: (",", "."), Language.SPANISH: (".", ",")}
 """Between thousands, and before decimals."""
 
 
+def whole(number: int, language: Language) -> str:
+    """A count: `1,234`, `1.234`."""
+    return f"{number:,}".replace(",", _MARKS[language][0])
+
+
 def amount(money: Money, language: Language) -> tuple[str, str]:
     """Number and currency apart; all decimals of the provider's minor unit, never rounded."""
     currency = money.currency.upper()
@@ -26,9 +31,9 @@ def amount(money: Money, language: Language) -> tuple[str, str]:
         places = exponent(money.currency)
     except UnknownCurrency:
         return str(money.amount_minor), f"{currency} (minor units)"
-    thousands, point = _MARKS[language]
-    whole, part = divmod(abs(money.amount_minor), 10**places)
-    number = f"{whole:,}".replace(",", thousands)
+    point = _MARKS[language][1]
+    units, part = divmod(abs(money.amount_minor), 10**places)
+    number = whole(units, language)
     sign = "-" if money.amount_minor < 0 else ""
     return f"{sign}{number}{f'{point}{part:0{places}d}' if places else ''}", currency
 

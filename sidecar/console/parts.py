@@ -35,7 +35,7 @@ class Console:
         """Whether the browser came over HTTPS, here or at a proxy in front."""
         public = urlsplit(self.public_url or "")
         behind = public.scheme == "https" and public.netloc == request.headers.get("host")
-        return behind or request.url.scheme == "https"
+        return behind or request.scope["scheme"] == "https"
 
     def cookie_name(self, request: Request) -> str:
         """Over HTTPS the prefix keeps neighbours from planting one.

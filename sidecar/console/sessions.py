@@ -77,12 +77,18 @@ class Sessions:
             raise NoSession("an agent's token does not sign in; ask for a person's")
         return secret
 
-    async def find(self, secret: str) -> Session | None:
-        """Whose cookie this is; `None` if the session or its token has ended."""
+    async def find(self, secret: str, *, by_person: bool = True) -> Session | None:
+        """Whose cookie this is; `None` if the session or its token has ended.
+
+        Args:
+            secret: What the cookie holds.
+            by_person: Somebody pressed something; a page that refreshes itself keeps nobody in.
+        """
         row = await self._pool.row("session_find", hash=hashed(secret), idle_s=IDLE_S)
         if row is None or not hmac.compare_digest(bytes(row["hash"]), hashed(secret)):
             return None
-        await self._pool.rows("session_used", id=row["id"])
+        if by_person:
+            await self._pool.rows("session_used", id=row["id"])
         who = Who(row["token_id"], row["name"], Role(row["role"]))
         return Session(row["id"], who, row["expires_at"], _csrf(secret))
 

@@ -14,7 +14,7 @@ from markupsafe import Markup
 
 from ledger.model import Money
 from sidecar.console.catalogs import translations
-from sidecar.console.figures import amount, clock, full, money_text, span
+from sidecar.console.figures import amount, clock, full, money_text, span, whole
 from sidecar.console.reader import Language
 from sidecar.console.statics import address
 from sidecar.console.untrusted import one_line, untrusted
@@ -42,6 +42,12 @@ def _money_text(context: Context, value: Money | None) -> str:
     if value is None:
         return _say(context, "no amount")
     return money_text(value, context["reader"].language)
+
+
+@pass_context
+def _whole(context: Context, number: int) -> str:
+    """A count with its thousands told apart."""
+    return whole(number, context["reader"].language)
 
 
 @pass_context
@@ -112,6 +118,7 @@ def _say(context: Context, text: str) -> str:
 _FILTERS: Final[dict[str, Any]] = {
     "money": _money,
     "money_text": _money_text,
+    "whole": _whole,
     "rel": _rel,
     "left": _left,
     "abs": _abs,

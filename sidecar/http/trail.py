@@ -27,7 +27,7 @@ EXPORTED_MOST: Final = 10_000
 """Lines of one file; `x-outlive-cursor` says where the next one begins."""
 _CURSOR_MOST: Final = 500
 _COLUMNS: Final = ("at", "who", "what", "subject", "subject_id", "told")
-_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r")
+_FORMULA: Final = ("=", "+", "-", "@", "\t", "\r", "\n")
 """A cell that begins so is run by spreadsheets:
 https://owasp.org/www-community/attacks/CSV_Injection"""
 

@@ -56,6 +56,7 @@ class Changing:
             run_id=proposal.run_id,
             tool_call_id=proposal.tool_call_id,
         )
+        self._policy.refresh()
         ruling = rule_on(
             self._policy.policy, asked_of(kind, wanted, operations, repeats=bool(older) or busy)
         )

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from dataclasses import replace
+from datetime import UTC, datetime
 
 from ledger.postgres.anchor import Anchored, read_anchor
 from ledger.postgres.ledger import Ledger
@@ -24,20 +25,32 @@ async def check_outside(ledger: Ledger, settings: Settings) -> str | None:
     assert row is not None  # noqa: S101  the identity has one row
     why = why_behind(Standing.of(row), mark, anchored)
     if why is not None:
-        epoch = await ledger.restorations.begin(
-            by=f"outlive:{settings.identity}",
-            reason=why,
-            outside_epoch=max((one.epoch for one in (mark, anchored) if one), default=0),
-        )
-        ledger.identity = replace(ledger.identity, epoch=epoch)
-        await asyncio.to_thread(set_aside, settings, epoch)
-        _log.error(
-            "QUARANTINE: this database is a restored backup, or another ledger: %s. Nothing is "
-            "sent. `outlive restored` says what to do",
-            why,
-        )
+        known = max((one.epoch for one in (mark, anchored) if one), default=0)
+        await _quarantine(ledger, settings, why, outside_epoch=known)
     await keep_outside(ledger, settings)
     return why
+
+
+async def watch_outside(ledger: Ledger, settings: Settings) -> str | None:
+    """The same while a process runs: a backup may be put back under it. Else keep the mark.
+
+    Writing without looking would wipe out the one trace of what the database has lost.
+
+    Raises:
+        UnusableMark: It can't be read or written.
+    """
+    known = await asyncio.to_thread(read_mark, settings.mark)
+    now = await _mark(ledger)
+    stands = Standing(now.ledger_id, now.epoch, now.transaction, checkpoint=0)
+    why = why_behind(stands, known, None)
+    if why is not None:
+        await _quarantine(ledger, settings, why, outside_epoch=0 if known is None else known.epoch)
+        await keep_outside(ledger, settings)
+        return why
+    if now.epoch != ledger.identity.epoch:  # another process found out
+        ledger.identity = replace(ledger.identity, epoch=now.epoch)
+    await asyncio.to_thread(write_mark, settings.mark, now)
+    return None
 
 
 async def keep_outside(ledger: Ledger, settings: Settings) -> None:
@@ -46,10 +59,7 @@ async def keep_outside(ledger: Ledger, settings: Settings) -> None:
     Raises:
         UnusableMark: It can't be written.
     """
-    row = await ledger.pool.row("mark")
-    assert row is not None  # noqa: S101  the identity has one row
-    mark = Mark(str(row["ledger_id"]), row["epoch"], row["transaction"])
-    await asyncio.to_thread(write_mark, settings.mark, mark)
+    await asyncio.to_thread(write_mark, settings.mark, await _mark(ledger))
 
 
 def set_aside(settings: Settings, epoch: int) -> None:
@@ -74,3 +84,38 @@ def _last_anchored(settings: Settings, ledger_id: str) -> Anchored | None:
         return None
     own = (one for one in read_anchor(settings.anchor) if one.ledger_id == ledger_id)
     return max(own, key=lambda one: (one.epoch, one.number), default=None)
+
+
+async def _quarantine(ledger: Ledger, settings: Settings, why: str, *, outside_epoch: int) -> None:
+    epoch = await ledger.restorations.begin(
+        by=f"outlive:{settings.identity}",
+        reason=why,
+        backup_at=await _backup_at(ledger, settings),
+        outside_epoch=outside_epoch,
+    )
+    ledger.identity = replace(ledger.identity, epoch=epoch)
+    await asyncio.to_thread(set_aside, settings, epoch)
+    _log.error(
+        "QUARANTINE: this database is a restored backup, or another ledger: %s. Nothing is "
+        "sent. `outlive restored` says what to do",
+        why,
+    )
+
+
+async def _mark(ledger: Ledger) -> Mark:
+    """How far the database has come, by a transaction of its own that is on the disk."""
+    row = await ledger.pool.row("mark")
+    assert row is not None  # noqa: S101  the identity has one row
+    return Mark(str(row["ledger_id"]), row["epoch"], row["transaction"])
+
+
+async def _backup_at(ledger: Ledger, settings: Settings) -> datetime | None:
+    """Since when things may be missing, at the earliest; `None` where no file tells."""
+    try:
+        marked_s = settings.mark.stat().st_mtime
+    except FileNotFoundError:
+        return None
+    row = await ledger.pool.row("backup_at", marked_at=datetime.fromtimestamp(marked_s, UTC))
+    assert row is not None  # noqa: S101  the identity has one row
+    found: datetime = row["backup_at"]
+    return found

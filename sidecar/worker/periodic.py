@@ -25,7 +25,7 @@ from sidecar.wiring import System
 from sidecar.worker.chain_check import check_chain
 from sidecar.worker.evidence_pass import EvidencePass
 from sidecar.worker.outbox_pass import OutboxPass
-from sidecar.worker.outside import keep_outside
+from sidecar.worker.outside import watch_outside
 from sidecar.worker.process import Periodic
 from sidecar.worker.runs_pass import RunsPass
 
@@ -73,7 +73,7 @@ async def open_periodic(system: System) -> AsyncGenerator[list[Periodic]]:
         await ledger.pool.rows("forget_sessions", kept_days=SESSIONS_KEPT_DAYS)
 
     async def outside() -> None:
-        await keep_outside(ledger, settings)
+        await watch_outside(ledger, settings)
 
     async def chain() -> None:
         await check_chain(ledger, settings)

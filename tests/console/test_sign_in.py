@@ -7,6 +7,7 @@ from sidecar.console.arrival import safe_next
 from sidecar.console.links import PATH, Links, LinkSpent
 from tests.console.people import Reception
 from tests.support.house import House
+from tests.support.writes import query
 
 
 async def test_opening_a_link_does_not_use_it_up_and_pressing_does(
@@ -148,3 +149,18 @@ async def test_revoking_the_token_ends_its_sessions(house: House, reception: Rec
     await tokens.revoke(token.id, by="person:tests")
 
     assert (await visitor.get("/console")).status_code == 303
+
+
+async def test_a_page_that_refreshes_itself_keeps_nobody_in(
+    house: House, reception: Reception
+) -> None:
+    """A browser that was left open is not somebody at work."""
+    visitor, ledger = await reception.person(Role.READER, "rae"), house.system.ledger
+    used = "SELECT used_at FROM sessions"
+    await query(ledger, "UPDATE sessions SET used_at = used_at - interval '1 hour'")
+    before = await query(ledger, used)
+
+    assert (await visitor.get("/console", **{"X-Live": "1"})).status_code == 200
+    assert await query(ledger, used) == before
+    assert (await visitor.get("/console")).status_code == 200
+    assert await query(ledger, used) != before

@@ -10,7 +10,7 @@ import httpx
 
 from ledger.postgres.trail import KINDS, Entry
 from sidecar.access.roles import Role
-from sidecar.http.trail import as_csv
+from sidecar.http.trail import as_csv, cell
 from sidecar.worker.chain_check import check_chain
 from sidecar.worker.checkpoints import sign
 from telemetry.panels.model import KEYS
@@ -101,6 +101,7 @@ def test_no_cell_is_run_by_a_spreadsheet() -> None:
     entry = Entry(at, "k", "@SUM(1)", "brake.set", "brake", "=1+1", {"reason": "-1"})
     [row] = csv.DictReader(io.StringIO(as_csv([entry])))
     assert (row["who"], row["subject_id"]) == ("'@SUM(1)", "'=1+1")
+    assert cell("\n=1+1") == "'\n=1+1"
 
 
 async def test_the_same_comes_as_a_file(house: House) -> None:

@@ -1,5 +1,6 @@
 """What is known outside the database tells an older copy of it, and nothing else."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from ledger.postgres.outside import (
     why_behind,
     write_mark,
 )
+from sidecar.settings import load
+from sidecar.worker.outside import watch_outside
 
 HERE = Standing(ledger_id="one", epoch=2, next_transaction=100, checkpoint=5)
 
@@ -76,3 +79,37 @@ def test_a_file_that_says_nothing_stops_the_start(tmp_path: Path, said: str) -> 
     path.write_text(said)
     with pytest.raises(UnusableMark, match="outlive restored"):
         read_mark(path)
+
+
+async def test_a_backup_put_back_under_a_running_process_is_told(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    """The mark is compared before it is written again: it is the one trace of what is lost."""
+    settings = load(home=tmp_path)
+    assert await watch_outside(ledger, settings) is None
+    assert await watch_outside(ledger, settings) is None
+    known = read_mark(settings.mark)
+    assert known is not None
+    write_mark(settings.mark, replace(known, transaction=known.transaction + 1_000))
+    assert "the file knows transaction" in (await watch_outside(ledger, settings) or "")
+    held = await ledger.restorations.last(settle_s=1.0)
+    assert held is not None
+    assert held.released_at is None
+    async with ledger.pool.connection() as connection:
+        cursor = await connection.execute("SELECT created_at FROM ledger_identity")
+        began = await cursor.fetchone()
+    assert began is not None
+    assert held.backup_at == began["created_at"], "no checkpoint is surely the backup's own"
+    assert ledger.identity.epoch == known.epoch + 1
+    assert await watch_outside(ledger, settings) is None
+
+
+async def test_the_epoch_that_another_process_began_is_taken_over(
+    ledger: Ledger, tmp_path: Path
+) -> None:
+    """What is sent from then on bears the new epoch."""
+    settings = load(home=tmp_path)
+    epoch = await ledger.restorations.begin(by="person:ines", reason="restored")
+    assert ledger.identity.epoch < epoch
+    assert await watch_outside(ledger, settings) is None
+    assert ledger.identity.epoch == epoch

@@ -235,3 +235,15 @@ async def test_something_learned_in_the_middle_is_judged_at_once(world: FakeWorl
     world.provider.on_look = webhook
     await world.live(1, me)
     assert (await world.read(operation)).state is State.CONFIRMED
+
+
+async def test_a_further_reason_joins_while_the_doubt_ends(world: FakeWorld) -> None:
+    """The record closes, the doubt's reason goes, and what a person must see is another case."""
+    operation, me = await asked(world)
+    case_version = (await world.read(operation)).case_version
+    world.provider.by_hand("ch_1", THIRTY)
+    world.provider.by_hand("ch_1", THIRTY).marker = world.marker(operation)
+    await world.live(HOUR, me)
+    after = await world.read(operation)
+    assert (after.state, after.case_version) == (State.CONFIRMED, case_version + 1)
+    assert await world.reasons(operation) == ("POSSIBLE_HAND_DOUBLE",)

@@ -185,3 +185,18 @@ async def test_a_clean_one_is_released_once(world: FakeWorld) -> None:
     assert found.released_by == "person:ines"
     with pytest.raises(NotClean, match="nothing is in quarantine"):
         await restorations.release(by="person:ines", settle_s=0)
+
+
+async def test_a_backup_that_is_older_than_was_thought_is_not_released(world: FakeWorld) -> None:
+    """Said between the look and the release: the sweeps reach further back now."""
+    await begin(world)
+    looked = await world.ledger.restorations.last(settle_s=1.0)
+    assert looked is not None
+    await begin(world, backup_at=looked.backup_at - timedelta(days=2))
+    released = await world.ledger.pool.row(
+        "restoration_release", by="person:bo", epoch=looked.epoch, backup_at=looked.backup_at
+    )
+    assert released is None
+    held = await world.ledger.restorations.last(settle_s=1.0)
+    assert held is not None
+    assert held.released_at is None

@@ -6,12 +6,13 @@ from uuid import UUID, uuid4
 import httpx
 import pytest
 
+from dispatcher.providers.stripe.refund import StripeRefund
 from ledger.errors import LookAlike
 from ledger.escalations import Escalation
 from ledger.ids import new_id
 from ledger.model import State
 from ledger.postgres.answers import Given
-from recovery.sweep import ReverseSweep
+from recovery.sweep import HOME_EVERY_S, ReverseSweep
 from tests.support.stripe_world import StripeWorld
 from tests.support.world import HOUR, SETTLED
 
@@ -150,3 +151,36 @@ async def test_a_sweep_is_due_again_only_after_an_hour(stripe_world: StripeWorld
     assert await sweep_of(stripe_world).run() == 0
     await stripe_world.later(HOUR + SETTLED)
     assert await sweep_of(stripe_world).run() == 1
+
+
+class Elsewhere(StripeRefund):
+    """A refund type whose credential acts in an account that the ledger does not know."""
+
+    told: str | None = None
+
+    async def home_account(self) -> str | None:
+        """What the provider says just now."""
+        return self.told
+
+
+async def test_the_credentials_own_account_is_swept_as_soon_as_it_is_told(
+    stripe_world: StripeWorld,
+) -> None:
+    """Beside those that are known, also where the provider did not answer at first."""
+    await stripe_world.refund()
+    known = stripe_world.types.get("stripe.refund")
+    assert isinstance(known, StripeRefund)
+    kind, now_s = Elsewhere(known.api), [0.0]
+    sweep = ReverseSweep(stripe_world.ledger, [kind], "sweep:tests", clock_s=lambda: now_s[0])
+
+    async def accounts() -> int:
+        await sweep.run()
+        async with stripe_world.ledger.pool.connection() as connection:
+            cursor = await connection.execute("SELECT DISTINCT account FROM sweeps")
+            return len(await cursor.fetchall())
+
+    assert await accounts() == 1
+    kind.told = "acct_elsewhere"
+    assert await accounts() == 1, "it was asked a moment ago"
+    now_s[0] = HOME_EVERY_S
+    assert await accounts() == 2

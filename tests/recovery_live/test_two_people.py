@@ -11,7 +11,7 @@ from ledger.postgres.escalations import EscalationClosed
 from recovery.verdicts import Resolved, Verdict
 from tests.support.asking import asked
 from tests.support.hands import Hands
-from tests.support.world import FakeWorld
+from tests.support.world import HOUR, FakeWorld
 from tests.support.writes import history
 
 INES, BO, KIM = "person:ines", "person:bo", "person:kim"
@@ -86,6 +86,32 @@ async def test_a_changed_case_voids_a_signature(world: FakeWorld) -> None:
     done = await me.answer(await world.question(operation), Verdict.GIVE_UP, by=INES)
     assert not done.signed
     assert (await world.read(operation)).never_send
+
+
+async def test_a_reason_that_joins_makes_it_another_case(world: FakeWorld) -> None:
+    """A second effect was found since the page was read: nobody acknowledges it unread."""
+    operation, me = await above(world)
+    read = (await world.read(operation)).case_version
+    effect = world.provider.by_hand("ch_1", Money(3000, "eur"))
+    question = await world.question(operation)
+    signed = await me.answer(question, Verdict.HAPPENED, by=INES, reference=effect.reference)
+    assert signed.signed
+    for _ in range(2):
+        world.provider.by_hand("ch_1", Money(3000, "eur")).marker = world.marker(operation)
+    await world.live(HOUR, me)
+    assert "DUPLICATE_EFFECT" in await world.reasons(operation)
+    assert await signers(world, operation) == [(INES, False)]
+    question = await world.question(operation)
+    with pytest.raises(StaleCase):
+        await me.answer(
+            *(question, Verdict.HAPPENED),
+            by=BO,
+            reference=effect.reference,
+            expected_case_version=read,
+        )
+    raised = (await world.read(operation)).case_version
+    await world.live(HOUR, me)
+    assert (await world.read(operation)).case_version == raised, "a reason joins once"
 
 
 async def test_a_signature_is_for_one_answer_with_its_reference(world: FakeWorld) -> None:

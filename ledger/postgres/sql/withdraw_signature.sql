@@ -1,9 +1,10 @@
 -- Somebody takes back what they signed, while the question is open; that they did is kept.
 -- Parameters: id, by.
-WITH withdrawn AS (
-    DELETE FROM signatures s USING escalations e
-     WHERE s.escalation_id = %(id)s::uuid AND s.signer = %(by)s::text
-       AND e.id = s.escalation_id AND e.closed_at IS NULL
+WITH question AS MATERIALIZED (  -- waits for whoever is answering: they may count this signature
+    SELECT id FROM escalations WHERE id = %(id)s::uuid AND closed_at IS NULL FOR UPDATE
+), withdrawn AS (
+    DELETE FROM signatures s USING question q
+     WHERE s.escalation_id = q.id AND s.signer = %(by)s::text
     RETURNING s.escalation_id, s.signer, s.answer, s.signed_at
 ), deed AS (
     INSERT INTO deeds (id, at, who, what, subject, told)

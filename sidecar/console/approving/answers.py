@@ -13,6 +13,7 @@ from urllib.parse import urlencode
 from ledger.model import Money
 
 _MOST: Final = 10_000
+"""Numbers that one text may name: a proposal has no more rows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,15 +51,16 @@ class Answers:
 
 def numbers(text: str) -> set[int]:
     """`3,7-9` as numbers; what makes no sense is passed over."""
-    found = set[int]()
+    found, room = set[int](), _MOST
     for part in text.replace(" ", "").split(","):
         first, dash, last = part.partition("-")
-        if not (first.isascii() and first.isdecimal()):
+        ends = (first, last) if dash else (first, first)
+        if not all(end.isascii() and end.isdecimal() for end in ends):
             continue
-        if not dash:
-            found.add(int(first[:6]))
-        elif last.isascii() and last.isdecimal():
-            found.update(range(int(first[:6]), min(int(last[:6]), int(first[:6]) + _MOST) + 1))
+        begin, end = (int(each[:6]) for each in ends)
+        told = range(begin, min(end + 1, begin + room))
+        found.update(told)
+        room -= len(told)
     return found
 
 

@@ -9,6 +9,7 @@ from ledger.model import Money
 from ledger.policy import Policy
 from ledger.proposals import ProposalState
 from sidecar.console.catalogs import say_in
+from sidecar.console.figures import whole
 from sidecar.console.reader import Language
 from sidecar.plain import plain
 
@@ -71,7 +72,7 @@ def person_name(actor: str | None) -> str:
 def effects(type_name: str, count: int, language: Language) -> str:
     """`38 refunds`."""
     one, many, _all = _EFFECTS.get(type_name, _OTHERS)
-    return say_in(language, one) if count == 1 else say_in(language, many, n=f"{count:,}")
+    return say_in(language, one) if count == 1 else say_in(language, many, n=whole(count, language))
 
 
 def effects_name(type_name: str, language: Language) -> str:

@@ -1,8 +1,12 @@
 """Fields of the forms about questions, read. Pure."""
 
 from datetime import datetime
+from typing import Final
 
 from sidecar.console.page import Call
+
+_DIGITS_MOST: Final = 18
+"""What a `bigint` holds in any case."""
 
 
 def moment_typed(call: Call, text: str) -> datetime | None:
@@ -12,3 +16,14 @@ def moment_typed(call: Call, text: str) -> datetime | None:
     except ValueError:
         return None
     return moment if moment.tzinfo is not None else moment.replace(tzinfo=call.reader.tz)
+
+
+def version_of(text: str) -> int:
+    """The version of a case that a form names.
+
+    Raises:
+        ValueError: It names none.
+    """
+    if not (text.isascii() and text.isdecimal() and len(text) <= _DIGITS_MOST):
+        raise ValueError("no version of a case")
+    return int(text)

@@ -28,10 +28,12 @@ def links(places: Places, operation: Operation) -> tuple[Link, ...]:
     asked = _asked(operation)
     if places.clickstack is not None and trace is not None:
         # Source: https://github.com/hyperdxio/hyperdx/tree/main/packages/app/pages/trace
-        found.append(Link("ClickStack", f"{places.clickstack}/trace/{quote(trace)}"))
+        found.append(Link("ClickStack", f"{places.clickstack}/trace/{quote(trace, safe='')}"))
     if places.langfuse is not None and (asked or trace) is not None:
         # Source: https://langfuse.com/docs/observability/features/url
-        found.append(Link("Langfuse", f"{places.langfuse}/traces/{quote(asked or trace or '')}"))
+        found.append(
+            Link("Langfuse", f"{places.langfuse}/traces/{quote(asked or trace or '', safe='')}")
+        )
     return tuple(found)
 
 

@@ -9,6 +9,9 @@ from sidecar.console.escalating.reading import Note, Typed, read
 from sidecar.console.figures import money_text
 from sidecar.console.page import Call, Page, Shown, Table
 
+_DIGITS_MOST: Final = 19
+"""Of an event's number, which is a `bigint`."""
+
 
 async def show(call: Call, now: Snapshot) -> Shown:
     """The page."""
@@ -27,7 +30,8 @@ async def shown(
     view = await read(call, now, call.id)
     since = call.query.get("since") or (typed.values.get("seq", "") if typed else "")
     moments = () if view.dossier is None else view.dossier.moments
-    news = tuple(one for one in moments if since.isdecimal() and one.seq > int(since))
+    known = since.isascii() and since.isdecimal() and len(since) < _DIGITS_MOST
+    news = tuple(one for one in moments if known and one.seq > int(since))
     if note is not None:
         note = replace(note, news=news if note.asks_news else ())
     elif news:

@@ -11,7 +11,7 @@ from recovery.verify import AdapterFailed
 from sidecar.access.roles import Right
 from sidecar.access.typed import Kind, fits, for_answer
 from sidecar.console.deeds import provider_name
-from sidecar.console.escalating.fields import moment_typed
+from sidecar.console.escalating.fields import moment_typed, version_of
 from sidecar.console.escalating.reading import Note, Typed
 from sidecar.console.page import Act, Call, Form, Refused, Shown, Table, Went
 from sidecar.console.pages.dossier_acts import address, again, question_of
@@ -24,7 +24,7 @@ async def answer(call: Call, form: Form) -> Went | Shown:
     one = await question_of(call)
     try:
         verdict = Verdict(form.text("verdict"))
-        version = int(form.text("case_version"))
+        version = version_of(form.text("case_version"))
     except ValueError:
         raise Refused(
             422, call.say("Nothing was done"), call.say("This form was not whole."), address(one)

@@ -12,6 +12,7 @@ from ledger.postgres.search_values import OperationLine
 from ledger.postgres.snapshot import Snapshot
 from sidecar.access.roles import Right
 from sidecar.console.deeds import deed, provider_name
+from sidecar.console.figures import whole
 from sidecar.console.operating.asked import Asked
 from sidecar.console.operating.export import as_csv
 from sidecar.console.page import Call, Handed, Page, Shown, Table, Went
@@ -184,7 +185,8 @@ def _ways(
         [choice] = [each for each in choices if each.name == name]
         told = dict(choice.options).get(choice.chosen, choice.chosen)
         if count:
-            number = f"{count:,}" if count < SCANNED else call.say("over %(n)s", n=f"{SCANNED:,}")
+            number = whole(min(count, SCANNED), call.reader.language)
+            number = number if count < SCANNED else call.say("over %(n)s", n=number)
             ways.append((count, Way(told, asked.link(**{name: ""}), number)))
     ways.sort(key=lambda each: -each[0])
     return tuple(way for _count, way in ways)

@@ -10,6 +10,7 @@ from ledger.postgres.snapshot import Snapshot
 from ledger.runs import RunState
 from sidecar.access.roles import Right
 from sidecar.console.deeds import deed
+from sidecar.console.figures import whole
 from sidecar.console.page import Act, Call, Form, Page, Refused, Shown, Table, Went
 
 _SHOWN: Final = 50
@@ -136,10 +137,11 @@ async def offer(call: Call, form: Form) -> Went:
 
 def _row(call: Call, row: Mapping[str, Any]) -> Row:
     counts: Mapping[str, int] = row["counts"] or {}
+    language = call.reader.language
     known = [name for name in RESULTS if name in counts]
     others = [name for name in counts if name not in RESULTS]
-    words = [call.say(RESULTS[name], n=f"{counts[name]:,}") for name in known]
-    words += [f"{counts[name]:,} {name.replace('_', ' ')}" for name in others]
+    words = [call.say(RESULTS[name], n=whole(counts[name], language)) for name in known]
+    words += [f"{whole(counts[name], language)} {name.replace('_', ' ')}" for name in others]
     ready = row["state"] == RunState.READY
     return Row(
         id=row["id"],

@@ -14,7 +14,7 @@ from recovery.bulk import Shown as Read
 from recovery.verify import Verdict
 from sidecar.access.roles import Right
 from sidecar.access.typed import Kind, fits, for_answer, for_bulk
-from sidecar.console.escalating.fields import moment_typed
+from sidecar.console.escalating.fields import moment_typed, version_of
 from sidecar.console.escalating.questions import Cause, causes_of, name_of
 from sidecar.console.page import Act, Call, Form, Page, Refused, Shown, Table, Went
 
@@ -82,7 +82,7 @@ def _shown(
     problem: tuple[str, str] = ("", ""),
 ) -> Shown:
     given = dict.fromkeys(_FIELDS, "") | dict(typed or {})
-    view = TogetherView(cause, call.query["reason"], others, _FITTING, given, *problem)
+    view = TogetherView(cause, call.query.get("reason", ""), others, _FITTING, given, *problem)
     title = call.say("Answer %(count)s together", count=len(cause.questions))
     status = 422 if problem[1] else 200
     return Shown("together.html", title, view, status, nav="escalations")
@@ -90,7 +90,7 @@ def _shown(
 
 async def _cause(call: Call, now: Snapshot) -> tuple[Cause, int] | None:
     """The cause that the address names, and how many other questions have the same reason."""
-    account, reason = call.query.get("account", ""), call.query.get("reason", "")
+    account, reason = (call.query.get(name, "").replace("\0", "") for name in ("account", "reason"))
     rows = await now.rows(
         "console_escalations",
         of="open",
@@ -172,7 +172,7 @@ def _questions(call: Call, form: Form) -> Sequence[Read]:
     """`ID:CASE VERSION` of each that was shown."""
     try:
         parts = [text.partition(":") for text in form.all("shown")]
-        read = [Read(UUID(each), int(version)) for each, _, version in parts]
+        read = [Read(UUID(each), version_of(version)) for each, _, version in parts]
     except ValueError:
         read = []
     if not read:

@@ -77,8 +77,10 @@ async function look() {
     for (const region of every("[data-live][id]")) {
       const fresh = page.getElementById(region.id);
       if (fresh) Idiomorph.morph(region, fresh, { ignoreActiveValue: true, callbacks: {
-        // What somebody opened stays open, and what they typed stays typed.
-        beforeAttributeUpdated: (name) => name !== "open" && name !== "value",
+        // What somebody opened stays open, and what they typed stays typed. A form tells what its
+        // row shows now; its act stays the same, so that it still counts once.
+        beforeAttributeUpdated: (name, { type, name: field }) =>
+          name !== "open" && (name !== "value" || (type === "hidden" && field !== "act")),
       } });
     }
     // A page that is answered does not change under the thumb: it says that it has changed.
