@@ -11,7 +11,7 @@ from markupsafe import Markup, escape
 
 SHOWN: Final = 600
 """Characters before the cut."""
-MOST: Final = 20_000
+MOST: Final = 12_000
 """Characters that are kept behind the cut: a page must stay one that a phone can hold."""
 
 _SPELLED: Final = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})

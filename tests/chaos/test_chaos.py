@@ -28,7 +28,8 @@ LIMIT_S = 600
 def played(request: pytest.FixtureRequest) -> Iterator[dict[str, Future[dict[str, Any]]]]:
     """All faults that were chosen, under way, each in a process of its own."""
     items = (item for item in request.session.items if isinstance(item, pytest.Function))
-    chosen = [str(i.callspec.params["fault"]) for i in items if "played" in i.fixturenames]
+    ours = (i for i in items if i.path == request.path and "played" in i.fixturenames)
+    chosen = [str(i.callspec.params["fault"]) for i in ours]
     with ThreadPoolExecutor(AT_ONCE) as pool:
         yield {name: pool.submit(_play, name) for name in chosen}
 
