@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import UUID, uuid4
 
-import httpx
 import pytest
 
 from ledger.model import Operation
@@ -60,8 +59,7 @@ async def asked(
         await house.control.wait(journal=len(charges))
         for effect in await house.control.journal():
             await house.control.wipe_metadata(effect["object_id"])
-    while not all(one["attempts"] for one in await _operations(agent)):
-        await house.work()
+    await house.sent()
     async with house.system.ledger.pool.connection() as connection:
         await advance(connection, LATER_S)
     await house.control.advance(LATER_S)
@@ -74,11 +72,6 @@ async def asked(
             break
     assert len(found) == len(charges)
     return [(await ola.get(f"/v1/escalations/{one['id']}")).json() for one in found]
-
-
-async def _operations(agent: httpx.AsyncClient) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = (await agent.get("/v1/operations")).json()["operations"]
-    return found
 
 
 def page(question: dict[str, Any]) -> str:

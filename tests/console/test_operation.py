@@ -3,7 +3,6 @@
 import asyncio
 import time
 from dataclasses import replace
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -25,10 +24,8 @@ async def _in_doubt(house: House, charge: str = "ch_1") -> str:
     fault = await house.control.arm("reset", method="POST", when="before", count=None)
     made = await propose(agent, refund(charge), wait=0)
     assert made.status_code == 202, made.text
-    operation: dict[str, Any] = {"in_doubt": False}
-    while not operation["in_doubt"]:
-        await house.work()
-        [operation] = (await agent.get("/v1/operations")).json()["operations"]
+    await house.sent()
+    [operation] = (await agent.get("/v1/operations")).json()["operations"]
     await house.control.clear(fault)
     async with house.system.ledger.pool.connection() as connection:
         await advance(connection, 100)

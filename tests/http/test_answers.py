@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
-import httpx
 import pytest
 
 from ledger.postgres.clock import advance
@@ -36,8 +35,7 @@ async def asked(house: House, *charges: str, amount_minor: int = 1200) -> list[d
     for charge in charges:
         made = await propose(agent, refund(charge, amount_minor), wait=0)
         assert made.status_code == 202, made.text
-    while not all(one["attempts"] for one in await _operations(agent)):
-        await house.work()
+    await house.sent()
     async with house.system.ledger.pool.connection() as connection:
         await advance(connection, 25 * 3600.0)
     await house.control.advance(25 * 3600.0)
@@ -50,11 +48,6 @@ async def asked(house: House, *charges: str, amount_minor: int = 1200) -> list[d
         if len(found) == len(charges):
             break
     return [(await ola.get(f"/v1/escalations/{one['id']}")).json() for one in found]
-
-
-async def _operations(agent: httpx.AsyncClient) -> list[dict[str, Any]]:
-    found: list[dict[str, Any]] = (await agent.get("/v1/operations")).json()["operations"]
-    return found
 
 
 async def test_send_again_takes_two_people_and_nothing_leaves_before(house: House) -> None:

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, LiteralString
 from uuid import UUID, uuid4
 
 import httpx
@@ -81,6 +81,25 @@ class House:
         taken = await self.passes.orphans()
         await self.passes.drain()
         return taken
+
+    async def sent(self) -> None:
+        """Work until all operations have left and every attempt has its outcome, if only doubt.
+
+        That an operation is in doubt does not say so: it is that from before its first byte.
+        """
+        query = """
+            SELECT count(*) AS unanswered
+              FROM operations o LEFT JOIN attempts a ON a.operation_id = o.id
+             WHERE a.outcome IS NULL AND o.state IN ('created', 'sent')
+        """
+        while await self._count(query):
+            await self.work()
+
+    async def _count(self, query: LiteralString) -> int:
+        async with self.system.ledger.pool.connection() as connection:
+            found = await (await connection.execute(query)).fetchone()
+        assert found is not None
+        return int(found["unanswered"])
 
     async def refunds(self) -> int:
         """How many refunds truly took place."""
