@@ -12,8 +12,9 @@ from dataclasses import replace
 from bench.instant import Instant
 from sidecar.access.roles import Role
 from sidecar.access.tokens import NewToken
+from sidecar.heart import serve_with_heart
 from sidecar.registry import Types
-from sidecar.serving import open_serving, serve_with_heart
+from sidecar.serving import open_serving
 from sidecar.settings import Settings
 from sidecar.wiring import open_system
 from sidecar.worker.identity import held_identity
@@ -33,7 +34,7 @@ async def serve() -> None:
                 _, admin = await tokens.create(NewToken("overseer", Role.ADMIN, by="bench"))
                 sys.stdout.write(f"{serving.url} {agent} {admin}\n")
                 sys.stdout.flush()
-                await serve_with_heart(serving, system.passes(this), settings)
+                await serve_with_heart(serving, system, this)
 
 
 if __name__ == "__main__":

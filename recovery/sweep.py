@@ -11,6 +11,7 @@ from typing import Final
 
 from dispatcher.provider import OperationType, Trouble
 from dispatcher.sweeping import Found, Sweepable, SweepPage
+from ledger.errors import DatabaseUnreachable
 from ledger.model import Marker
 from ledger.postgres.ledger import Ledger
 from ledger.sweeps import Known, Stretch, Unrecorded
@@ -46,18 +47,12 @@ class ReverseSweep:
         """Sweep what is due; how many pages were read."""
         pages = 0
         for kind in self._kinds:
-            for account in await self._accounts(kind):
-                pages += await self._list(kind, account)
+            await self._ledger.sweeps.begin(kind.name, kind.provider, await self._home(kind))
+            been: list[str] = []
+            while stretch := await self._ledger.sweeps.take(kind.name, but=been):
+                been.append(stretch.account)
+                pages += await self._read(kind, stretch)
         return pages
-
-    async def _accounts(self, kind: Sweepable) -> list[str]:
-        """Those that the ledger knows, and the credential's own: its first use may be lost."""
-        accounts = set(await self._ledger.sweeps.accounts(kind.provider))
-        home = await self._home(kind)
-        accounts |= set() if home is None else {home}
-        for account in sorted(accounts):
-            await self._ledger.sweeps.begin(kind.name, account)
-        return sorted(accounts)
 
     async def _home(self, kind: Sweepable) -> str | None:
         """Asked until it is told, and then no more: what is never swept is never released."""
@@ -69,19 +64,33 @@ class ReverseSweep:
                 self._homes[kind.name] = home
         return self._homes.get(kind.name)
 
-    async def _list(self, kind: Sweepable, account: str) -> int:
-        stretch = await self._ledger.sweeps.take(kind.name, account)
+    async def _read(self, kind: Sweepable, begun: Stretch) -> int:
+        """Read a list on from where it stands, so far as one pass goes; how many pages."""
+        stretch: Stretch | None = begun
         for number in range(PAGES_MOST):
             if stretch is None:
                 return number
-            page = await kind.sweep(account, stretch.since, stretch.page)
+            page = await self._page(kind, stretch)
             if page.trouble is not None:
                 await self._stop(stretch, page)
                 return number
             for found in page.found:
-                await self._effect(kind, account, found)
+                await self._effect(kind, stretch.account, found)
             stretch = await self._on(stretch, page, more=number + 1 < PAGES_MOST)
         return PAGES_MOST
+
+    async def _page(self, kind: Sweepable, stretch: Stretch) -> SweepPage:
+        """One page; an adapter that breaks over it holds up this list only, and it is told."""
+        try:
+            return await kind.sweep(stretch.account, stretch.since, stretch.page)
+        except DatabaseUnreachable:
+            raise  # the read budget is kept there
+        except Exception as error:  # noqa: BLE001  whatever it is, it must not stop the others
+            _log.exception("the sweep of %s at %s broke", stretch.type, stretch.account)
+            named = type(error).__name__  # its text may hold what is nobody's business
+            return SweepPage(
+                trouble=Trouble.INCONSISTENT, detail=f"it broke ({named}); see the log"
+            )
 
     async def _on(self, stretch: Stretch, page: SweepPage, *, more: bool) -> Stretch | None:
         """Keep the page; what comes next, if anything."""

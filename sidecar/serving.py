@@ -1,4 +1,4 @@
-"""A serving process: the HTTP door on this event loop, a beating heart, and an end in order.
+"""A serving process: the doors on this event loop, and an end in order.
 
 On SIGTERM: nobody is let in any more, whoever waits gets what is known, what is in flight is
 finished, and what this process still holds is given back.
@@ -18,11 +18,10 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from ledger.commands import Worker
-from ledger.errors import DatabaseUnreachable, OutliveError, WorkerFenced
+from ledger.errors import OutliveError
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.search import Search
 from recovery.bulk import BulkAnswers
-from recovery.passes import Passes
 from sidecar.access.tokens import Tokens
 from sidecar.chain import ChainReader
 from sidecar.console.app import console_of, routes
@@ -223,55 +222,3 @@ def _slack(
 def _url(bound: socket.socket) -> str:
     host, port = bound.getsockname()[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-class Heart:
-    """The heartbeat of a process that serves and runs no recovery passes."""
-
-    def __init__(self, passes: Passes, settings: Settings) -> None:
-        self._passes = passes
-        self._every_s = settings.heartbeat_s
-
-    async def beat(self) -> None:
-        """Beat until cancelled.
-
-        Raises:
-            WorkerFenced: This process was taken for dead; it must not go on.
-        """
-        while True:
-            await asyncio.sleep(self._every_s)
-            try:
-                await self._passes.beat()
-            except DatabaseUnreachable as error:
-                _log.warning("no heartbeat: %s", error)
-
-
-async def serve_with_heart(serving: Serving, passes: Passes, settings: Settings) -> None:
-    """Run a serving process without a worker: register, beat, serve, leave in order.
-
-    Raises:
-        WorkerFenced: This process was taken for dead; it stopped.
-    """
-    await passes.register()
-    fenced: list[WorkerFenced] = []
-
-    async def heart() -> None:
-        try:
-            await Heart(passes, settings).beat()
-        except WorkerFenced as error:
-            fenced.append(error)
-            serving.stop()
-
-    beating = asyncio.create_task(heart(), name="heart")
-    try:
-        await serving.run()
-    finally:
-        beating.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await beating
-    if fenced:
-        raise fenced[0]
-    try:
-        await passes.leave()
-    except DatabaseUnreachable as error:
-        _log.warning("left without a word: %s", error)

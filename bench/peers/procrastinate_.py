@@ -1,4 +1,7 @@
-"""procrastinate: a job is deferred, a worker in the same process runs and finishes it."""
+"""procrastinate: a job is deferred, a worker in the same process runs and finishes it.
+
+It counts once that is recorded, as for everybody: until then a crash would run the job again.
+"""
 
 import asyncio
 import itertools
@@ -6,6 +9,7 @@ import sys
 
 from closed import serve
 from procrastinate import App, PsycopgConnector
+from procrastinate.jobs import Job, Status
 
 _NUMBERS = itertools.count()
 
@@ -15,9 +19,16 @@ async def main(dsn: str, in_flight: int) -> None:
     app = App(connector=PsycopgConnector(conninfo=dsn, min_size=8, max_size=16))
     waiting: dict[int, asyncio.Event] = {}
 
+    finish_job = app.job_manager.finish_job
+
+    async def finished(job: Job, status: Status, delete_job: bool) -> None:  # noqa: FBT001  its own
+        await finish_job(job=job, status=status, delete_job=delete_job)
+        waiting.pop(job.task_kwargs["number"]).set()
+
+    app.job_manager.finish_job = finished
+
     @app.task(name="refund")
     async def refund(number: int) -> str:
-        waiting.pop(number).set()
         return f"re_{number}"
 
     async def once() -> None:

@@ -15,6 +15,7 @@ restorations = Table(
     Column("open_before", Integer, nullable=False),
     Column("released_at", TIME),
     Column("released_by", Text),
+    Column("imported", BigInteger, nullable=False),
 )
 sweeps = Table(
     "sweeps",

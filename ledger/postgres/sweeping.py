@@ -1,7 +1,7 @@
 """The reverse sweep's place in the ledger: how far it has come, and what is known of a find."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Final
 from uuid import UUID
 
@@ -27,23 +27,34 @@ class Sweeps:
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
 
-    async def accounts(self, provider: str) -> list[str]:
-        """Accounts that operations act in."""
-        rows = await self._pool.rows("sweep_accounts", provider=provider)
-        return [row["account"] for row in rows]
+    async def begin(self, type_: str, provider: str, home: str | None) -> None:
+        """Have a type's lists swept from now on; nothing where they are already.
 
-    async def begin(self, type_: str, account: str) -> None:
-        """Have a list swept from now on; nothing where it is already."""
+        Args:
+            type_: The operation type.
+            provider: All its accounts that operations act in.
+            home: The credential's own account, which may have had none yet; `None`: not known.
+        """
         await self._pool.rows(
-            "sweep_begin", type=type_, account=account, reach_s=REACH_S, slack_s=SLACK_S
+            "sweep_begin",
+            type=type_,
+            provider=provider,
+            home=home,
+            reach_s=REACH_S,
+            slack_s=SLACK_S,
         )
 
-    async def take(self, type_: str, account: str) -> Stretch | None:
-        """Take a list that is due; `None` where it is not, or somebody else is on it."""
+    async def take(self, type_: str, *, but: Collection[str] = ()) -> Stretch | None:
+        """Take a list that is due; `None` where none is, or others are on them.
+
+        Args:
+            type_: The operation type.
+            but: Accounts that this pass was at.
+        """
         row = await self._pool.row(
             "sweep_take",
             type=type_,
-            account=account,
+            but=list(but),
             every_s=EVERY_S,
             soon_s=SOON_S,
             overlap_s=OVERLAP_S,
@@ -51,7 +62,7 @@ class Sweeps:
         )
         if row is None:
             return None
-        return Stretch(type_, account, row["since"], row["until"], row["page"], row["at"])
+        return Stretch(type_, row["account"], row["since"], row["until"], row["page"], row["at"])
 
     async def put(
         self,

@@ -14,9 +14,10 @@ from ledger.commands import Worker
 from sidecar.cli.base import Cli, run
 from sidecar.console.links import Links
 from sidecar.doctor.checks import check_start
+from sidecar.heart import serve_with_heart
 from sidecar.inquiries import Inquiries
 from sidecar.sandboxed import sandbox_process
-from sidecar.serving import Serving, open_serving, serve_with_heart
+from sidecar.serving import Serving, open_serving
 from sidecar.settings import Settings
 from sidecar.wiring import System, open_system
 from sidecar.worker.checkpoints import sign
@@ -47,7 +48,7 @@ def serve(cli: Cli, /, identity: str | None, host: str | None, port: int | None)
             ):
                 _on_signals(serving.stop)
                 await _tell(system, serving, this)
-                await serve_with_heart(serving, system.passes(this), settings)
+                await serve_with_heart(serving, system, this)
         click.echo("stopped in order")
 
     run(work())

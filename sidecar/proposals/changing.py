@@ -10,6 +10,7 @@ from ledger.policy import rule_on
 from ledger.postgres.ledger import Ledger
 from ledger.proposals import DecisionStale, Proposal, ProposalState
 from sidecar.proposals.drafting import asked_of, draft
+from sidecar.proposals.more import MORE, asks_for_more
 from sidecar.proposals.policy_file import PolicyFile
 from sidecar.proposals.wanted import Wanted
 from sidecar.registry import Types
@@ -35,7 +36,8 @@ class Changing:
     ) -> Proposal:
         """A person changes what was asked: a new version, through everything again.
 
-        The same change by the same person again finds the version that it made.
+        The same change by the same person again finds the version that it made. One that asks
+        for more takes two people: nobody approves alone what they asked for.
 
         Raises:
             DecisionStale, DecisionTooLate: The version is no longer the one that waits.
@@ -64,11 +66,13 @@ class Changing:
             *(kind, wanted, operations, ruling, older),
             policy_version=self._policy.policy.version,
         )
+        more = asks_for_more(await self._ledger.proposals.items(proposal.id), operations)
         new = replace(
             new,
             version=proposal.version + 1,
             supersedes=proposal.id,
-            approvals=max(1, ruling.approvals, proposal.approvals),
+            approvals=max(2 if more else 1, ruling.approvals, proposal.approvals),
+            preview={**new.preview, MORE: more},
         )
         try:
             made = await self._ledger.proposals.replace(

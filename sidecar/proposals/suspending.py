@@ -175,8 +175,8 @@ class Suspending:
             if call.status is not CallStatus.WAITING or call.proposal_id is None:
                 return False
             proposal = await self._ledger.proposals.get(call.proposal_id)
-            if proposal.state is not ProposalState.APPROVED:
-                return False
+            if proposal.state is not ProposalState.APPROVED or proposal.preview.get("already"):
+                return False  # what was left out belongs to another operation, perhaps in doubt
             operations = await self._ledger.operations(proposal.operation_ids)
             if not all(operation.state is State.CONFIRMED for operation in operations):
                 return False

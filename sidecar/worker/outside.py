@@ -4,11 +4,15 @@ import asyncio
 import logging
 from dataclasses import replace
 from datetime import UTC, datetime
+from typing import Final
 
 from ledger.postgres.anchor import Anchored, read_anchor
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.outside import Mark, Standing, UnusableMark, read_mark, why_behind, write_mark
 from sidecar.settings import Settings
+
+WATCH_S: Final = 10.0
+"""How often a process that sends looks whether a backup was put back under it."""
 
 _log = logging.getLogger(__name__)
 

@@ -25,7 +25,7 @@ from sidecar.wiring import System
 from sidecar.worker.chain_check import check_chain
 from sidecar.worker.evidence_pass import EvidencePass
 from sidecar.worker.outbox_pass import OutboxPass
-from sidecar.worker.outside import watch_outside
+from sidecar.worker.outside import WATCH_S, watch_outside
 from sidecar.worker.process import Periodic
 from sidecar.worker.runs_pass import RunsPass
 
@@ -36,7 +36,6 @@ CHAIN_S: Final = 60.0
 """So often a part of the history is recomputed: five thousand operations, some seconds."""
 CLOSING_S: Final = 600.0
 DAY_S: Final = 86_400.0
-OUTSIDE_S: Final = 10.0
 SWEEP_S: Final = 2.0
 """How often it is looked whether a sweep is due."""
 MONTHS_AHEAD: Final = 3
@@ -97,7 +96,7 @@ async def open_periodic(system: System) -> AsyncGenerator[list[Periodic]]:
             Periodic("policy", POLICY_S, PolicyDeeds(ledger.pool, policy).keep, at_once=True),
             Periodic("partitions", DAY_S, partitions, at_once=True),
             Periodic("sessions", DAY_S, sessions),
-            Periodic("outside", OUTSIDE_S, outside),
+            Periodic("outside", WATCH_S, outside),
             Periodic("sweep", SWEEP_S, system.sweep().run),
             Periodic("telemetry", SOON_S, system.watch.work),
             Periodic("matters", MATTERS_S, system.watch.copy_matters),

@@ -58,4 +58,11 @@ DECIDING: Final = (
         "tests/http/test_two_people.py"
         "::test_a_repeat_that_was_shown_is_answered_although_it_has_ended",
     ),
+    Removal(
+        "whoever makes it more does not approve it alone",
+        "sidecar/proposals/changing.py",
+        "2 if more else 1",
+        "1",
+        "tests/http/test_two_people.py::test_whoever_makes_it_more_does_not_approve_it_alone",
+    ),
 )

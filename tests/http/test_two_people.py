@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
+from typing import Final
 from uuid import UUID
 
 import pytest
@@ -126,3 +127,29 @@ async def test_a_revocation_sums_what_it_stopped_and_what_had_left(house: House)
     assert sorted(ended["stopped"]) == sorted(one["id"] for one in stopped)
     assert ended["stopped_money"] == [{"amount_minor": 5000, "currency": "usd"}]
     assert ended["left_money"] == [{"amount_minor": 1000, "currency": "usd"}]
+
+
+WIDER: Final = {
+    "more money": [("ch_1", 4100)],
+    "another target": [("ch_2", 3000)],
+    "one more": [("ch_1", 4000), ("ch_2", 100)],
+}
+
+
+@pytest.mark.parametrize("items", WIDER.values(), ids=WIDER.keys())
+async def test_whoever_makes_it_more_does_not_approve_it_alone(
+    house: House, items: list[tuple[str, int]]
+) -> None:
+    """They asked for that part; so it is until the end, also if they lower it again."""
+    agent = await house.as_(Role.AGENT)
+    ines, bo = await house.as_(Role.APPROVER, "ines"), await house.as_(Role.APPROVER, "bo")
+    proposal = await waiting(agent, refund(amount_minor=BIG))
+    wider = [refund(charge, amount)["items"][0] for charge, amount in items]
+    more = (await decide(ines, proposal, "change", items=wider, reason="x")).json()["proposal"]
+    assert more["seats"]["needed"] == 2
+    lower = [{**item, "amount_minor": item["amount_minor"] - 1} for item in wider]
+    again = (await decide(ines, more, "change", items=lower, reason="x")).json()["proposal"]
+    assert (await decide(ines, again)).json()["taken"] == "one_of_two"
+    assert await operations_of(house, again) == 0
+    assert (await decide(bo, again)).json()["taken"] == "approved"
+    assert await operations_of(house, again) == len(items)

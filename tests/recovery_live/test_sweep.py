@@ -1,5 +1,6 @@
 """The reverse sweep over real HTTP: from the sandbox's lists back into the ledger."""
 
+from datetime import datetime
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -7,6 +8,7 @@ import httpx
 import pytest
 
 from dispatcher.providers.stripe.refund import StripeRefund
+from dispatcher.sweeping import SweepPage
 from ledger.errors import LookAlike
 from ledger.escalations import Escalation
 from ledger.ids import new_id
@@ -184,3 +186,39 @@ async def test_the_credentials_own_account_is_swept_as_soon_as_it_is_told(
     assert await accounts() == 1, "it was asked a moment ago"
     now_s[0] = HOME_EVERY_S
     assert await accounts() == 2
+
+
+class Broken(StripeRefund):
+    """A refund type that breaks over the lists of one account."""
+
+    async def sweep(
+        self,
+        account: str,
+        since: datetime,  # noqa: ARG002  every list is one page
+        page: str | None,  # noqa: ARG002  the same
+    ) -> SweepPage:
+        """Break, or read."""
+        if account != "acct_elsewhere":
+            raise KeyError("sk_live_secret")
+        return SweepPage()
+
+    async def home_account(self) -> str | None:
+        """Not the one that it breaks at."""
+        return "acct_elsewhere"
+
+
+async def test_a_list_that_breaks_is_told_and_holds_up_no_other(stripe_world: StripeWorld) -> None:
+    """What it says stands where people look for it, without what the error says."""
+    await stripe_world.refund()
+    known = stripe_world.types.get("stripe.refund")
+    assert isinstance(known, StripeRefund)
+    await stripe_world.later(2 * HOUR)
+    sweep = ReverseSweep(stripe_world.ledger, [Broken(known.api)], "sweep:tests")
+    await sweep.run()
+    await stripe_world.later(2 * HOUR)
+    await sweep.run()
+    async with stripe_world.ledger.pool.connection() as connection:
+        cursor = await connection.execute("SELECT account, trouble FROM sweeps ORDER BY trouble")
+        broken, fine = await cursor.fetchall()
+    assert broken["trouble"] == "it broke (KeyError); see the log"
+    assert (fine["account"], fine["trouble"]) == ("acct_elsewhere", None)

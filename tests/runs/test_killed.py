@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from ledger.postgres.runs import Runs
-from ledger.runs import RunState
+from ledger.runs import CallStatus, RunState
 from sidecar.proposals.proposing import Proposer
-from tests.support.bureau import AGENT, Bureau, call
+from tests.support.bureau import AGENT, Bureau, call, refund
 
 Method = Callable[..., Awaitable[Any]]
 
@@ -113,3 +113,23 @@ async def test_a_batch_of_which_one_is_done_resumes_with_every_result(bureau: Bu
     run = await bureau.ledger.runs.get(run.id)
     assert [call_.result["status"] for call_ in run.calls] == ["executed"] * 3
     assert len(bureau.provider.journal) == 3
+
+
+async def test_what_was_left_out_of_a_batch_holds_up_the_rest(
+    bureau: Bureau, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It belongs to another operation, of which this turn knows nothing; perhaps it is in doubt."""
+    first = await bureau.propose([refund(1)])
+    await bureau.approve(first.proposal_id)
+    with monkeypatch.context() as patch:
+        kill(patch, Runs, "move", 2, before=False)
+        with pytest.raises(Killed):
+            await bureau.suspend(call(1), call(2), call(3, 100, kind="fake.mail"))
+    [waiting] = await bureau.awaiting()
+    assert len(waiting.operation_ids) == 1, "what exists already is not asked for again"
+    await bureau.approve(waiting.id)
+    await bureau.live(1, await bureau.worker())
+    await bureau.runs_pass()
+    run = await bureau.ledger.runs.named(AGENT, "run-1")
+    assert run.calls[2].status is CallStatus.DEFERRED
+    assert sorted(done.object_id for done in bureau.provider.journal) == ["ch_1", "ch_2"]

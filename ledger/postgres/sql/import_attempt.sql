@@ -28,5 +28,9 @@ WITH locked AS MATERIALIZED (
     SELECT id, attempt_count, %(fence)s::bigint, %(owner)s::uuid, %(process)s::text,
            %(credential)s::text, at, at, at, 'accepted', %(answer)s::jsonb, true FROM changed
 ),
+counted AS (
+    UPDATE restorations SET imported = imported + 1 FROM changed
+     WHERE epoch = (SELECT max(epoch) FROM restorations)
+),
 -- :include _append_event
 SELECT id FROM changed;

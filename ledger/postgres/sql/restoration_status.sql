@@ -3,9 +3,6 @@
 SELECT r.*, ledger_now() AS at,
        r.began_at + make_interval(secs => %(settle_s)s::double precision) AS sweep_to,
        o.unclear, o.asked, o.open,
-       (SELECT count(*) FROM events e
-         WHERE e.kind = 'imported' AND e.at >= r.began_at
-           AND e.operation_id >= uuid_floor(r.backup_at - interval '60 days')) AS imported,
        u.found AS unrecorded, u.unanswered,
        coalesce((SELECT jsonb_agg(jsonb_build_object(
                      'type', s.type, 'account', s.account, 'swept_until', s.swept_until,
