@@ -37,7 +37,7 @@ from sidecar.worker.process import PASS_S
 from sidecar.worker.readings import ReadBudget
 
 ORPHANS: Final = 10_000
-QUICK: Final = 1_000
+QUICK: Final = 4_000
 WORKERS: Final = (1, 2, 4)
 READS_A_LOOK: Final = 3
 """As a look-up of a refund: the account, the charge, its refunds."""
@@ -86,8 +86,18 @@ class Hand:
     async def work(self) -> None:
         """Until cancelled."""
         await self.begin()
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._beat())
+            group.create_task(self._pass())
+
+    async def _beat(self) -> None:
         while True:
-            await self.once()
+            await asyncio.sleep(Timing().heartbeat_s)
+            await self._passes.beat()
+
+    async def _pass(self) -> None:
+        while True:
+            await self._passes.until_idle(lambda: False, pause_s=PASS_S)
             await asyncio.sleep(PASS_S)
 
     async def begin(self) -> None:

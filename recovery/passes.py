@@ -3,6 +3,8 @@
 import asyncio
 import logging
 from collections import Counter
+from collections.abc import Callable
+from contextlib import suppress
 
 from dispatcher.timing import Timing
 from ledger.canonical import canonical
@@ -29,6 +31,10 @@ class Passes:
         self._limits = limits
         self._tasks: set[asyncio.Task[None]] = set()
         self._busy = Counter[str]()
+        self._held_back = False
+        """The last pass left out an account that had its share in hand."""
+        self._room = asyncio.Event()
+        """Half of an account's share has been brought to its end since."""
 
     async def register(self) -> None:
         """Announce the worker. Its identity must be proven free on this host by the caller."""
@@ -72,7 +78,9 @@ class Passes:
             actor=self._worker.name,
             payload=told,
         )
+        self._room.clear()
         full = [account for account, busy in self._busy.items() if busy >= self._limits.claims]
+        self._held_back = bool(full)
         claimed = await self._ledger.claim(
             self._worker,
             share=self._limits.claims,
@@ -84,6 +92,28 @@ class Passes:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         return len(claimed)
+
+    async def until_idle(self, stopped: Callable[[], bool], *, pause_s: float) -> None:
+        """Pass after pass, until one finds nothing to take, or the worker is to stop.
+
+        Args:
+            stopped: Whether it is.
+            pause_s: How long room for what was held back is waited for: other accounts' operations
+                fall due meanwhile.
+        """
+        while not stopped():
+            if not await self.orphans() and not await self._has_room(pause_s):
+                return
+
+    async def _has_room(self, within_s: float) -> bool:
+        """Whether an account that was held back has half its share free.
+
+        The pause until the next pass would else bound a worker to its share of claims a pause.
+        """
+        if self._held_back:
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._room.wait(), within_s)
+        return self._held_back and self._room.is_set()
 
     async def drain(self) -> None:
         """Wait for what is in flight."""
@@ -111,6 +141,8 @@ class Passes:
             _log.exception("nobody can be asked about %s; it waits for its lease", operation.id)
         finally:
             self._busy[account] -= 1
+            if self._busy[account] <= self._limits.claims // 2:
+                self._room.set()
 
     async def _handle(self, operation: Operation) -> None:
         try:

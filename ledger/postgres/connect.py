@@ -21,14 +21,12 @@ SCHEMA_VERSION: Final = 1
 _SESSION: Final = (
     # Nobody may hold a snapshot or a lock for long: one kept open for 8 s cuts claims to a sixth.
     "-c idle_in_transaction_session_timeout=5s -c statement_timeout=30s -c lock_timeout=10s "
-    "-c timezone=UTC"
+    "-c timezone=UTC "
+    # Rows are looked up by key, again and again by a plan that the connection keeps. Made over a
+    # ledger that is still empty, it would read whole tables until the next ANALYZE.
+    "-c enable_seqscan=off -c enable_mergejoin=off -c jit=off"
 )
-_WRITER_SESSION: Final = (
-    # Its statements look rows up by key, batch after batch, with one plan: planned over a ledger
-    # that is still empty it would read whole tables ever after.
-    _SESSION + " -c plan_cache_mode=force_generic_plan -c enable_seqscan=off "
-    "-c enable_mergejoin=off -c jit=off"
-)
+_WRITER_SESSION: Final = _SESSION + " -c plan_cache_mode=force_generic_plan"
 
 LOST: Final = (psycopg.OperationalError, psycopg.errors.IdleInTransactionSessionTimeout)
 """The connection is gone. The second: this process stood still inside a transaction."""

@@ -97,8 +97,7 @@ class WorkerProcess:
     async def _orphans(self) -> None:
         try:
             async with self._passing:
-                while not self._stop.is_set() and await self._passes.orphans():
-                    pass
+                await self._passes.until_idle(self._stop.is_set, pause_s=PASS_S)
         except DatabaseUnreachable as error:
             _log.warning("%s", error)
 

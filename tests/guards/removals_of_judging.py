@@ -174,7 +174,7 @@ JUDGING: Final = (
     Removal(
         "shared read budget",
         "ledger/postgres/sql/take_reads.sql",
-        "greatest(0, %(wanted)s::double precision + least(reads_left, 0))",
+        "greatest(0, least(%(wanted)s::double precision, floor(reads)))",
         "%(wanted)s::double precision",
         BRAKES + "two_replicas_never_read_more_than_was_granted",
     ),

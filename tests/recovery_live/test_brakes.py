@@ -218,3 +218,21 @@ async def test_clocks_that_disagree_send_nothing(world: FakeWorld) -> None:
 
 async def _to_the_full_hour(world: FakeWorld) -> None:
     await world.later(HOUR - world.at.timestamp() % HOUR + 1)
+
+
+async def test_replicas_that_ask_often_lose_nothing_of_the_budget(world: FakeWorld) -> None:
+    """Three ask eight times while it grows by one: that one is granted, and to one of them."""
+
+    async def take(times: int) -> int:
+        leased = [
+            await world.ledger.switches.take_reads("fake", "cred-1", wanted=10, per_s=1.0, burst=40)
+            for _ in range(times)
+        ]
+        return sum(leased)
+
+    assert await take(4) == 40
+    granted = 0
+    for _ in range(8):
+        await world.later(0.125)
+        granted += await take(3)
+    assert granted == 1

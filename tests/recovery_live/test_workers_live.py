@@ -198,3 +198,35 @@ async def test_a_webhook_before_the_answer_has_the_operation_looked_at_after_it(
     found = await world.read(operation)
     assert (found.state, found.in_doubt) == (State.SENT, False)
     assert found.next_check_at == await world.ledger.now()
+
+
+async def test_a_worker_takes_more_as_soon_as_half_its_share_is_done(world: FakeWorld) -> None:
+    """An outage's orphans: the read budget bounds how fast they go, not the pause of the passes."""
+    share = world.limits.claims
+    names = [f"ch_{number:02}" for number in range(3 * share)]
+    operations = await world.authorize(
+        "fake.keyed", *({"object": name, "amount_minor": 100} for name in names)
+    )
+    me = await world.worker()
+    await me.passes.beat()
+    await me.passes.until_idle(lambda: False, pause_s=60)
+    await me.passes.drain()
+    states = {(await world.read(operation)).state for operation in operations}
+    assert states == {State.CONFIRMED}
+    assert len(world.provider.journal) == 3 * share
+
+
+async def test_a_worker_does_not_wait_for_room_longer_than_a_pause(world: FakeWorld) -> None:
+    """A provider that hangs: what falls due at other accounts is looked for all the same."""
+    held = asyncio.Event()
+    share = world.limits.claims
+    names = [f"ch_{number:02}" for number in range(share + 1)]
+    for name in names:
+        world.provider.plan(name, Plan(held=held))
+    await world.authorize("fake.keyed", *({"object": name, "amount_minor": 100} for name in names))
+    me = await world.worker()
+    async with asyncio.timeout(30):
+        await me.passes.until_idle(lambda: False, pause_s=0.01)
+    held.set()
+    await me.passes.drain()
+    assert len(world.provider.journal) == share
