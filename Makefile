@@ -18,7 +18,7 @@ PYTHON ?= $(firstword $(foreach name,python3.11 python3 python3.12 python3.13 py
 
 .PHONY: pages model mutants properties chaos messages simulate help setup run demo test check lint lock clean table crash races cases bad-input guards \
 	pg15 audit-tamper sandbox story replan decisions runs fuzz roles soak frameworks \
-	telemetry-kill schemas secrets same-decisions compose-check e2e hostile a11y
+	telemetry-kill schemas secrets same-decisions compose-check e2e hostile a11y bench
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
