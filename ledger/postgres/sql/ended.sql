@@ -14,8 +14,8 @@ SELECT p.id FROM clock, proposals p
  WHERE p.id = ANY(%(proposals)s::uuid[])
    AND (p.state NOT IN ('awaiting', 'approved')
      OR (p.state = 'awaiting' AND p.expires_at <= clock.at)
-     -- Counted, for NOT EXISTS would be answered by reading every operation that is live.
+     -- Counted, and by the proposal alone: else all operations that are live are read for it.
      OR (p.state = 'approved' AND 0 = (
-            SELECT count(*) FROM operations o
-             WHERE o.proposal_id = p.id AND o.state IN ('created', 'sent')
-               AND NOT o.escalated AND NOT o.never_send)));
+            SELECT count(*) FILTER (WHERE o.state IN ('created', 'sent')
+                                      AND NOT o.escalated AND NOT o.never_send)
+              FROM operations o WHERE o.proposal_id = p.id)));
