@@ -7,6 +7,7 @@ as good as looking a row up, and only the next ANALYZE would change its mind.
 import json
 from collections.abc import Iterator
 from typing import Any, Final
+from uuid import UUID
 
 import pytest
 
@@ -22,12 +23,13 @@ WRITTEN: Final[dict[str, dict[str, Any]]] = {
     "begin_attempt": {"rows": "[]"},
     "record_answer": {"rows": "[]"},
 }
+_ID: Final = UUID(int=1)
 READ: Final[dict[str, dict[str, Any]]] = {
-    "known_proposals": {"agents": [], "keys": []},
+    "known_proposals": {"agents": ["agent"], "keys": ["key"]},
     "repeats": {"items": "[]", "look_alike_s": 1},
-    "ended": {"operations": [], "proposals": []},
-    "read_operations": {"ids": []},
-    "read_proposals": {"ids": []},
+    "ended": {"operations": [_ID], "proposals": [_ID]},
+    "read_operations": {"ids": [_ID]},
+    "read_proposals": {"ids": [_ID]},
 }
 """What each request asks, beside what it writes."""
 
