@@ -10,5 +10,5 @@ WITH due AS MATERIALIZED (
 UPDATE outbox o
    SET attempts = o.attempts + 1,
        due_at = ledger_now() + make_interval(secs => %(lease_s)s::double precision)
-  FROM due WHERE o.id = due.id
+ WHERE o.id = ANY (ARRAY(SELECT id FROM due))
 RETURNING o.id, o.kind, o.subject, o.key, o.payload, o.created_at, o.attempts;
