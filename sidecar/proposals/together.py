@@ -8,8 +8,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Hashable, Mapping, Sequence
 from typing import Final, Generic, TypeVar
 
-from ledger.errors import OutliveError
-
 Key = TypeVar("Key", bound=Hashable)
 Value = TypeVar("Value")
 
@@ -28,7 +26,7 @@ class Together(Generic[Key, Value]):
         """What stands under this key now.
 
         Raises:
-            OutliveError: As the fetch says, for everybody in the batch.
+            Exception: As the fetch says, for everybody in the batch.
         """
         future = self._asked.get(key)
         if future is None:
@@ -50,7 +48,7 @@ class Together(Generic[Key, Value]):
     async def _answer(self, batch: Mapping[Key, asyncio.Future[Value | None]]) -> None:
         try:
             found = await self._fetch(list(batch))
-        except OutliveError as error:
+        except Exception as error:  # noqa: BLE001  whatever it is, it is for those who asked
             for future in batch.values():
                 future.set_exception(error)
                 future.exception()  # whoever asked may have gone away meanwhile
