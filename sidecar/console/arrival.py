@@ -19,7 +19,7 @@ SIGN_IN: Final = "/console/sign-in"
 async def call_of(console: Console, request: Request, wanted: Page | Act) -> Call | Response:
     """Who asks, and whether they may; or the answer for somebody who is not signed in."""
     reader = reader_of(request)
-    url = request.url.path + (f"?{request.url.query}" if request.url.query else "")
+    url = _path(request.url.path, request.url.query)
     session = await session_of(console, request)
     if session is None:
         return _sign_in_first(console, request, url)
@@ -35,7 +35,7 @@ async def call_of(console: Console, request: Request, wanted: Page | Act) -> Cal
             429,
             call.say("Too many requests"),
             call.say("Wait %(seconds)s s, then try again.", seconds=wait_s),
-            back=url,
+            back=place(request),
         )
     if not call.may(wanted.right):
         raise Refused(
@@ -49,14 +49,33 @@ async def call_of(console: Console, request: Request, wanted: Page | Act) -> Cal
     return call
 
 
+def place(request: Request) -> str:
+    """Where a person goes to try again: this page, or the page of ours that held the form.
+
+    What a form is posted to is no page, and a link never posts.
+    """
+    if request.method in {"GET", "HEAD"}:
+        return _path(request.url.path, request.url.query)
+    try:
+        held = urlsplit(request.headers.get("referer", ""))
+    except ValueError:
+        return "/console"
+    ours = held.netloc == request.url.netloc and held.path.startswith("/console/")
+    return _path(held.path, held.query) if ours else "/console"
+
+
+def _path(path: str, query: str) -> str:
+    return f"{path}?{query}" if query else path
+
+
 def _sign_in_first(console: Console, request: Request, url: str) -> Response:
     """To the sign-in and back; what was posted is not replayed.
 
     A link in a message opens without the Strict cookie. One step from our own page brings it.
     """
-    reading = request.method in {"GET", "HEAD"}
     if request.headers.get("x-live") == "1":
         return Response(status_code=401)
+    reading = request.method in {"GET", "HEAD"}
     if reading and request.headers.get("sec-fetch-site") == "cross-site":
         return bare(console, request, Shown("step.html", "", {"url": url}))
     back = url if reading else "/console"

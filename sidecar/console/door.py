@@ -17,7 +17,7 @@ from starlette.responses import Response
 from ledger.errors import OutliveError
 from ledger.postgres.snapshot import snapshot
 from sidecar.console.answering import framed, handed, note, refusal, went
-from sidecar.console.arrival import SIGN_IN, call_of, check_origin, form_of
+from sidecar.console.arrival import SIGN_IN, call_of, check_origin, form_of, place
 from sidecar.console.catalogs import say_in
 from sidecar.console.headers import secured
 from sidecar.console.page import Act, Call, Form, Handed, Page, Refused, Went
@@ -72,7 +72,6 @@ def done(console: Console, act: Act) -> Answer:
                     403,
                     call.say("Nothing was done"),
                     call.say("This form belongs to a session that ended. Load the page again."),
-                    back=call.url,
                 )
             return await _once(console, request, call, act, form)
 
@@ -127,7 +126,7 @@ async def guarded(
         response = await refusal(console, request, refused)
     except OutliveError as error:
         response = await refusal(
-            console, request, _refused(reader_of(request), error, request.url.path)
+            console, request, _refused(reader_of(request), error, place(request))
         )
     except ClientDisconnect:
         response = Response(status_code=400)  # nobody reads it
@@ -137,7 +136,7 @@ async def guarded(
         reader = reader_of(request)
         told = say_in(reader.language, "Outlive could not answer (ref %(ref)s).", ref=ref)
         text = say_in(reader.language, "What was acknowledged before stands. The log says more.")
-        response = await refusal(console, request, Refused(500, told, text, request.url.path))
+        response = await refusal(console, request, Refused(500, told, text, place(request)))
     return secured(response, secure=console.secure(request))
 
 
@@ -147,7 +146,7 @@ def _logged(request: Request) -> str:
     return f"{SIGN_IN}/…" if path.startswith(f"{SIGN_IN}/") else plain(path)
 
 
-def _refused(reader: Reader, error: OutliveError, path: str) -> Refused:
+def _refused(reader: Reader, error: OutliveError, back: str) -> Refused:
     """One of our own errors as a page."""
     status = STATUS.get(error.code, 409)
     titles = {
@@ -155,4 +154,4 @@ def _refused(reader: Reader, error: OutliveError, path: str) -> Refused:
         503: say_in(reader.language, "Outlive could not answer"),
     }
     title = titles.get(status) or say_in(reader.language, "Nothing was done")
-    return Refused(status, title, str(error), back=path)
+    return Refused(status, title, str(error), back=back)

@@ -6,7 +6,7 @@ import pytest
 from starlette.requests import Request
 from starlette.types import Message
 
-from sidecar.console.arrival import check_origin, form_of
+from sidecar.console.arrival import check_origin, form_of, place
 from sidecar.console.escalating.fields import version_of
 from sidecar.console.page import Refused
 
@@ -56,3 +56,18 @@ def test_a_case_version_is_a_plain_number(text: str) -> None:
     """Anything else is a form that was not whole."""
     with pytest.raises(ValueError, match="no version"):
         version_of(text)
+
+
+@pytest.mark.parametrize(
+    ("referer", "leads_to"),
+    [
+        ("https://a.example/console/approvals/1?x=2", "/console/approvals/1?x=2"),
+        ("https://b.example/console/approvals/1", "/console"),
+        ("https://a.example/v1/proposals", "/console"),
+        ("http://[", "/console"),
+        ("", "/console"),
+    ],
+)
+def test_trying_again_leads_to_the_page_that_held_the_form(referer: str, leads_to: str) -> None:
+    """Never to the address that it was posted to, which is no page; never elsewhere."""
+    assert place(posted({"host": "a.example", "referer": referer})) == leads_to
