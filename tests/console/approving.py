@@ -42,6 +42,12 @@ def approval_of(proposal: dict[str, Any], by: str = "person:elsewhere", **more: 
     return Approval(UUID(proposal["id"]), proposal["version"], proposal["digest"], by, **more)
 
 
+async def decide(who: Visitor, page: str, path: str, **fields: str) -> tuple[int, str, str]:
+    """Send a form of a page: status, where it leads, what it says."""
+    answer = await who.submit(page, path, **fields)
+    return answer.status_code, answer.headers.get("location", ""), words(answer.text)
+
+
 def page_of(proposal: dict[str, Any], rest: str = "") -> str:
     """Its address."""
     return f"/console/approvals/{proposal['id']}{rest}"

@@ -11,8 +11,8 @@ ESCALATIONS: Final = "tests/recovery_live/test_escalations.py::test_"
 VERDICTS: Final = "tests/recovery_live/test_verdicts.py::test_"
 CASES: Final = "tests/cases/test_reports.py::test_case_"
 GATE: Final = "tests/ledger/test_gate.py::test_each_reason_stops_it"
-ASSESS: Final = "tests/recovery/test_assess.py::test_"
-OBSERVE: Final = "tests/providers/test_stripe_observe.py::test_"
+ASSESS: Final = "tests/recovery/test_assess_attempts.py::test_"
+ABSENCE: Final = "tests/providers/test_stripe_absence.py::test_"
 BEGIN: Final = "ledger/postgres/sql/begin_attempt.sql"
 DECIDE: Final = "recovery/decide.py"
 DOUBT_PY: Final = "recovery/doubt.py"
@@ -133,21 +133,21 @@ JUDGING: Final = (
         "dispatcher/providers/stripe/reading.py",
         "if not page.has_more:",
         "if page:",
-        OBSERVE + "all_pages_are_read",
+        "tests/providers/test_stripe_observe.py::test_all_pages_are_read",
     ),
     Removal(
         "proof of place: the account",
         "dispatcher/providers/stripe/reading.py",
         "if expected is not None and account.id != expected:",
         "if False:",
-        OBSERVE + "another_account_proves_nothing",
+        ABSENCE + "another_account_proves_nothing",
     ),
     Removal(
         "proof of place: the list adds up",
         "dispatcher/providers/stripe/charge_world.py",
         "if world.charge.amount_refunded > listed:",
         "if False:",
-        OBSERVE + "a_list_that_lags_proves_no_absence",
+        ABSENCE + "a_list_that_lags_proves_no_absence",
     ),
     Removal(
         "clocks that disagree",

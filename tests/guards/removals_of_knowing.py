@@ -4,7 +4,8 @@ from typing import Final
 
 from tests.guards.removal import Removal
 
-ASSESS: Final = "tests/recovery/test_assess.py::test_"
+ATTEMPTS: Final = "tests/recovery/test_assess_attempts.py::test_"
+LOOK: Final = "tests/recovery/test_assess_look.py::test_"
 GATE: Final = "tests/ledger/test_gate.py::test_each_reason_stops_it"
 LOSSES: Final = "tests/ledger/test_writer_losses.py::test_"
 POLICY: Final = "tests/properties/test_policy.py::test_"
@@ -25,7 +26,7 @@ KNOWING: Final = (
         "recovery/assess.py",
         "looked_at = now - timedelta(seconds=world.look_age_s)",
         "looked_at = now",
-        ASSESS + "a_look_that_began_too_early_does_not_show_what_has_settled_since",
+        ATTEMPTS + "a_look_that_began_too_early_does_not_show_what_has_settled_since",
     ),
     Removal(
         "a late answer raises the case version",
@@ -53,35 +54,36 @@ KNOWING: Final = (
         DOUBT_PY,
         "if _history_incomplete(operation, world) or any(",
         "if any(",
-        ASSESS + "attempts_that_are_missing_count_as_ambiguous",
+        ATTEMPTS + "attempts_that_are_missing_count_as_ambiguous",
     ),
     Removal(
         "the window counts from the first attempt",
         DOUBT_PY,
         "return min(tried, default=None)",
         "return max(tried, default=None)",
-        ASSESS + "the_window_counts_from_the_first_attempt_that_is_not_proven_unsent",
+        ATTEMPTS + "the_window_counts_from_the_first_attempt_that_is_not_proven_unsent",
     ),
     Removal(
         "foreign by identity",
         "recovery/sight.py",
         "return any(\n        effect.reference not in known and",
         "return any(\n        False and effect.reference not in known and",
-        ASSESS + "foreign_goes_by_identity_never_by_time",
+        LOOK + "foreign_goes_by_identity_never_by_time",
     ),
     Removal(
         "trouble spoils absence",
         "recovery/sight.py",
         "if look.trouble is not None:",
         "if False:",
-        ASSESS + "trouble_spoils_everything_but_a_living_find",
+        LOOK + "trouble_spoils_everything_but_a_living_find",
     ),
     Removal(
         "a dead effect waits for the other attempts",
         "recovery/decide.py",
         'if case.settling:\n        return Decision(Action.WAIT, "SETTLING")',
         "if False:\n        pass",
-        ASSESS + "a_dead_effect_does_not_end_the_operation_while_an_attempt_is_under_way",
+        "tests/recovery/test_assess.py"
+        "::test_a_dead_effect_does_not_end_the_operation_while_an_attempt_is_under_way",
     ),
     Removal(
         "a repetition is for a person",

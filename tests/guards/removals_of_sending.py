@@ -13,7 +13,6 @@ WORKERS: Final = "tests/recovery_live/test_workers_live.py::test_"
 GATE: Final = "tests/ledger/test_gate.py::test_each_reason_stops_it"
 WAITING: Final = "tests/ledger/test_interleavings.py::test_"
 CLOCKS: Final = "tests/recovery_live/test_clocks.py::test_"
-BYTES: Final = "tests/providers/test_stripe_first_byte.py::test_"
 BEGIN: Final = "ledger/postgres/sql/begin_attempt.sql"
 DECIDE: Final = "recovery/decide.py"
 FORMS: Final = "tests/cases/test_reports_of_forms.py::test_"
@@ -104,14 +103,15 @@ SENDING: Final = (
         "dispatcher/providers/stripe/api.py",
         "if drift is not None:",
         "if drift is None:\n            pass\n        elif False:",
-        BYTES + "nothing_leaves_that_was_rewritten",
+        "tests/providers/test_stripe_bytes.py::test_nothing_leaves_that_was_rewritten",
     ),
     Removal(
         "deadline at the first byte",
         "dispatcher/providers/stripe/api.py",
         "if deadline.passed:",
         "if False:",
-        BYTES + "a_deadline_that_passes_while_connecting_lets_no_byte_leave",
+        "tests/providers/test_stripe_first_byte.py"
+        "::test_a_deadline_that_passes_while_connecting_lets_no_byte_leave",
     ),
     Removal(
         "nothing sent under an escalation (gate)",

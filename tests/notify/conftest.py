@@ -1,5 +1,6 @@
-"""The bureau that these tests work in."""
+"""The bureau that these tests work in, and the stand-in for Slack beside it."""
 
 from tests.support.bureau import bureau
+from tests.support.slack import slack
 
-__all__ = ["bureau"]
+__all__ = ["bureau", "slack"]

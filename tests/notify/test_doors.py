@@ -12,8 +12,8 @@ from ledger.proposals import ProposalState
 from sidecar.access.roles import Role
 from sidecar.doctor.health import Level
 from sidecar.notify.finding import of_messages
-from tests.notify.test_slack import SIGNING, pressed, signed
 from tests.support.house import House, house_at, refund, waiting
+from tests.support.slack import SIGNING, pressed, signed
 
 PATH = "/v1/webhooks/slack"
 

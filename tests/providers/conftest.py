@@ -40,3 +40,10 @@ async def control(server: Server) -> AsyncIterator[Control]:
     """Its control."""
     async with server.control() as client:
         yield client
+
+
+@pytest.fixture
+async def refund(server: Server, control: Control, opened: Open) -> StripeType:
+    """The refund type on a sandbox with charge `ch_1` of 50.00 USD."""
+    await control.seed(charges=[{"id": "ch_1", "amount": 5_000, "payment_intent": "pi_1"}])
+    return opened(server.url)[0]

@@ -1,51 +1,20 @@
-"""Looking up refunds: what is found, and when absence may be believed."""
+"""Looking up refunds: what is found, whose it is, and what stands in the way."""
 
-import asyncio
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 from uuid import uuid4
 
 import pytest
 
 from dispatcher.provider import Look, Trouble
 from dispatcher.providers.stripe import StripeType
-from ledger.errors import ProviderError
-from ledger.model import Answer, Attempt, Liveness, Marker, Money, Operation, Outcome
+from ledger.model import Liveness, Marker, Money, Outcome
 from sandbox.control import Control
 from sandbox.server import Server
-from tests.providers.making import LEDGER, NOW, SUBJECT, operation, refund_body, soon
-from tests.providers.raw import Connection, Failure, failing, raw_server, reply, routing
+from tests.providers.looking import NONE, references
+from tests.providers.making import LEDGER, SUBJECT, operation, refund_body, soon
 
 Open = Callable[..., tuple[StripeType, StripeType]]
-NONE: frozenset[str] = frozenset()
-
-
-@pytest.fixture
-async def refund(server: Server, control: Control, opened: Open) -> StripeType:
-    """The refund type on a sandbox with charge `ch_1` of 50.00 USD."""
-    await control.seed(charges=[{"id": "ch_1", "amount": 5_000, "payment_intent": "pi_1"}])
-    return opened(server.url)[0]
-
-
-def references(look: Look) -> set[str]:
-    """What was found."""
-    return {effect.reference for effect in look.effects}
-
-
-def accepted(of: Operation, reference: str) -> Operation:
-    """The same operation with an attempt that was answered with a reference."""
-    attempt = Attempt(
-        number=1,
-        fence=1,
-        owner=uuid4(),
-        process="p",
-        credential="c",
-        started_at=NOW,
-        send_not_after=NOW,
-        answer=Answer(Outcome.ACCEPTED, reference=reference),
-    )
-    return replace(of, attempts=(attempt,))
 
 
 async def test_nothing_was_refunded(refund: StripeType) -> None:
@@ -167,63 +136,6 @@ async def test_all_pages_are_read(refund: StripeType, control: Control) -> None:
     assert wanted.id in {effect.marker.operation_id for effect in look.effects if effect.marker}
 
 
-async def test_a_list_that_lags_proves_no_absence(refund: StripeType, control: Control) -> None:
-    """The charge knows of a refund that the list does not show yet."""
-    await control.switch(list_lag_s=60.0)
-    wanted = operation(refund)
-    await refund.send(wanted, soon())
-    look = await refund.observe(wanted, NONE)
-    assert (look.trouble, look.effects) == (Trouble.INCONSISTENT, ())
-    await control.advance(61)
-    assert (await refund.observe(wanted, NONE)).trouble is None
-
-
-async def test_what_was_named_elsewhere_is_found_though_the_list_lags(
-    refund: StripeType, control: Control
-) -> None:
-    """It is there; that nothing else is there, is still not proven."""
-    await control.switch(list_lag_s=60.0)
-    wanted = operation(refund)
-    answer = await refund.send(wanted, soon())
-    reference = answer.reference or ""
-    for of, named in ((wanted, {reference}), (accepted(wanted, reference), NONE)):
-        look = await refund.observe(of, frozenset(named))
-        assert (look.trouble, references(look)) == (Trouble.INCONSISTENT, {reference})
-
-
-async def test_a_failed_refund_covers_what_the_charge_counts(
-    refund: StripeType, control: Control
-) -> None:
-    """The sum of all listed refunds counts, or a charge with a failure could never be judged."""
-    await control.switch(failed_refund_frees_amount=False)
-    made = await control.refund_by_hand("ch_1", amount=700)
-    await control.settle_refund(made["id"], "failed")
-    assert (await refund.observe(operation(refund), NONE)).trouble is None
-
-
-async def test_a_refund_that_was_there_before_must_still_be_there(refund: StripeType) -> None:
-    """Refunds do not vanish: a list without a known one is not the whole list."""
-    snapshot = {"references": ["re_old"]}
-    look = await refund.observe(operation(refund, snapshot=snapshot), NONE)
-    assert look.trouble is Trouble.INCONSISTENT
-    assert "re_old" in look.detail
-
-
-async def test_a_name_from_elsewhere_that_leads_nowhere_leaves_a_doubt(refund: StripeType) -> None:
-    """A webhook told of it, and it can't be fetched."""
-    for name in ("re_unknown", "../accounts", "ch_1"):
-        look = await refund.observe(operation(refund), frozenset({name}))
-        assert look.trouble is Trouble.INCONSISTENT
-
-
-async def test_an_effect_that_vanished_is_simply_absent(refund: StripeType) -> None:
-    """What the record itself names and nobody has any more is recovery's to judge."""
-    gone = accepted(operation(refund), "re_gone")
-    for of in (gone, operation(refund, reference="re_gone")):
-        look = await refund.observe(of, NONE)
-        assert (look.trouble, look.effects) == (None, ())
-
-
 async def test_ours_on_another_charge_is_shown_as_not_matching(
     refund: StripeType, control: Control
 ) -> None:
@@ -237,27 +149,6 @@ async def test_ours_on_another_charge_is_shown_as_not_matching(
     assert [(effect.reference, effect.subject_matches) for effect in look.effects] == [
         (ours["id"], False)
     ]
-
-
-async def test_another_account_proves_nothing(
-    refund: StripeType, control: Control, server: Server, opened: Open
-) -> None:
-    """The credential acts somewhere else."""
-    await control.add_key("sk_test_other", account="acct_other")
-    other, _ = opened(server.url, api_key="sk_test_other")
-    look = await other.observe(operation(refund), NONE)
-    assert look.trouble is Trouble.INCONSISTENT
-    assert "acct_other" in look.detail
-
-
-async def test_the_other_mode_does_not_show_the_charge(
-    refund: StripeType, server: Server, opened: Open
-) -> None:
-    """A live key on test data."""
-    live, _ = opened(server.url, api_key="sk_live_sandbox")
-    look = await live.observe(operation(refund), NONE)
-    assert look.trouble is Trouble.NOT_VISIBLE
-    assert "test mode" in look.detail
 
 
 async def test_a_connected_account_is_read_with_its_header(
@@ -294,168 +185,6 @@ async def test_a_lost_dispute_still_stands_in_the_way(refund: StripeType, contro
     assert (await refund.observe(operation(refund), NONE)).gone == ("DISPUTED",)
 
 
-@pytest.mark.parametrize(
-    ("fault", "trouble"),
-    [
-        ("unauthorized_401", Trouble.UNAUTHORIZED),
-        ("forbidden_403", Trouble.UNAUTHORIZED),
-        ("rate_limit_429", Trouble.UNREACHABLE),
-        ("error_503", Trouble.UNREACHABLE),
-        ("html", Trouble.UNREACHABLE),
-        ("empty_object", Trouble.UNREACHABLE),
-        ("reset", Trouble.UNREACHABLE),
-        ("hang", Trouble.UNREACHABLE),
-        ("cut_body", Trouble.UNREACHABLE),
-    ],
-)
-@pytest.mark.parametrize("path", ["/v1/account", "/v1/charges", "/v1/refunds", "/v1/disputes"])
-async def test_a_read_that_fails_anywhere_proves_nothing(
-    fault: str, trouble: Trouble, path: str, control: Control, server: Server, opened: Open
-) -> None:
-    """One failed read of four, each in turn, is enough."""
-    await control.seed(charges=[{"id": "ch_1", "amount": 5_000}])
-    refund, _ = opened(server.url, call_s=0.5)
-    told = {"retry_after_s": 9} if fault == "rate_limit_429" else {}
-    await control.arm(fault, path=path, method="GET", **told)
-    look = await refund.observe(operation(refund), NONE)
-    assert look.trouble is trouble
-    assert look.retry_after_s == told.get("retry_after_s")
-
-
-async def test_a_charge_that_is_gone_is_not_visible(refund: StripeType) -> None:
-    """404 for the target."""
-    elsewhere = operation(refund, subject=replace(SUBJECT, object_id="ch_none"))
-    assert (await refund.observe(elsewhere, NONE)).trouble is Trouble.NOT_VISIBLE
-
-
-async def test_a_whole_look_up_is_bounded_in_time(opened: Open) -> None:
-    """Even if each of its calls would be in time."""
-
-    async def slow(connection: Connection) -> None:
-        await connection.request()
-        await connection.until_gone()
-
-    async with raw_server(slow) as server:
-        refund, _ = opened(server.url, look_s=0.2, call_s=9.0)
-        async with asyncio.timeout(5):
-            look = await refund.observe(operation(refund), NONE)
-            fetched = await refund.fetch(operation(refund), "re_1")
-    assert (look.trouble, fetched) == (Trouble.UNREACHABLE, Trouble.UNREACHABLE)
-
-
-async def test_a_spent_read_budget_is_unreachable(server: Server, opened: Open) -> None:
-    """The budget refuses, and nothing is read."""
-
-    async def spent() -> None:
-        raise ProviderError("the read budget is spent", code="read_budget")
-
-    refund, _ = opened(server.url, before_read=spent)
-    look = await refund.observe(operation(refund), NONE)
-    assert (look.trouble, look.detail) == (Trouble.UNREACHABLE, "the read budget is spent")
-
-
-async def test_every_read_asks_for_budget(server: Server, control: Control, opened: Open) -> None:
-    """As many times as there are requests; sending asks for none."""
-    asked: list[None] = []
-
-    async def count() -> None:
-        asked.append(None)
-
-    await control.seed(charges=[{"id": "ch_1", "amount": 5_000}])
-    refund, _ = opened(server.url, before_read=count)
-    wanted = operation(refund)
-    await refund.observe(wanted, NONE)
-    assert len(asked) == len(await control.requests()) == 4
-    await refund.send(wanted, soon())
-    assert len(asked) == 4
-
-
-ACCOUNT = {"id": "acct_sandbox", "object": "account"}
-CHARGE = {
-    "id": "ch_1",
-    "object": "charge",
-    "amount_captured": 5_000,
-    "amount_refunded": 0,
-    "captured": True,
-    "currency": "usd",
-    "disputed": False,
-    "livemode": False,
-    "status": "succeeded",
-}
-
-
-def page(*ids: str, more: bool = False, **changed: Any) -> dict[str, Any]:
-    """A page of refunds of 1 cent each."""
-    item = {"object": "refund", "amount": 1, "currency": "usd", "charge": "ch_1", "created": 1}
-    data = [{**item, "id": name, "status": "succeeded", **changed} for name in ids]
-    return {"object": "list", "data": data, "has_more": more}
-
-
-MISSING = Failure(404, failing("invalid_request_error", "resource_missing"))
-ODD: dict[str, tuple[dict[str, list[Any]], Trouble]] = {
-    "pages in a loop": ({"/v1/refunds": [page("re_1", more=True)]}, Trouble.INCONSISTENT),
-    "a page that comes again": (
-        {"/v1/refunds": [page("re_1", more=True), page("re_1", "re_2")]},
-        Trouble.INCONSISTENT,
-    ),
-    "an id twice on a page": ({"/v1/refunds": [page("re_1", "re_1")]}, Trouble.INCONSISTENT),
-    "an empty page with more": ({"/v1/refunds": [page(more=True)]}, Trouble.INCONSISTENT),
-    "a cursor that vanished": (
-        {"/v1/refunds": [page("re_1", more=True), MISSING]},
-        Trouble.INCONSISTENT,
-    ),
-    "another charge's refund": (
-        {"/v1/refunds": [page("re_1", charge="ch_2")]},
-        Trouble.INCONSISTENT,
-    ),
-    "less than the charge says": (
-        {"/v1/charges/ch_1": [{**CHARGE, "amount_refunded": 2}], "/v1/refunds": [page("re_1")]},
-        Trouble.INCONSISTENT,
-    ),
-    "the other mode": ({"/v1/charges/ch_1": [{**CHARGE, "livemode": True}]}, Trouble.INCONSISTENT),
-    "another charge": ({"/v1/charges/ch_1": [{**CHARGE, "id": "ch_2"}]}, Trouble.INCONSISTENT),
-    "another account": ({"/v1/account": [{**ACCOUNT, "id": "acct_2"}]}, Trouble.INCONSISTENT),
-    "an amount as text": ({"/v1/refunds": [page("re_1", amount="1")]}, Trouble.UNREACHABLE),
-    "a page that is none": ({"/v1/refunds": [[]]}, Trouble.UNREACHABLE),
-}
-
-
-@pytest.mark.parametrize("row", ODD)
-async def test_a_list_that_does_not_add_up_proves_nothing(row: str, opened: Open) -> None:
-    """Every way in which a provider's answers can contradict each other."""
-    odd, trouble = ODD[row]
-    routes: dict[str, list[Any]] = {
-        "/v1/account": [ACCOUNT],
-        "/v1/charges/ch_1": [CHARGE],
-        "/v1/refunds": [page()],
-        "/v1/disputes": [page()],
-    }
-    async with raw_server(routing({**routes, **odd})) as server:
-        refund, _ = opened(server.url)
-        assert (await refund.observe(operation(refund), NONE)).trouble is trouble
-
-
-async def test_a_list_without_an_end_is_left(opened: Open) -> None:
-    """Each page brings something new, for ever."""
-    count = 0
-
-    async def endless(connection: Connection) -> None:
-        nonlocal count
-        while True:
-            target = (await connection.request()).split(b" ")[1]
-            count += 1
-            body: Any = page(f"re_{count}", more=True)
-            body = ACCOUNT if target.startswith(b"/v1/account") else body
-            body = CHARGE if target.startswith(b"/v1/charges") else body
-            await connection.say(reply(200, body))
-
-    async with raw_server(endless) as server:
-        refund, _ = opened(server.url)
-        look = await refund.observe(operation(refund), NONE)
-    assert look.trouble is Trouble.INCONSISTENT
-    assert count == 102
-
-
 async def test_one_refund_is_fetched_for_a_persons_verdict(
     refund: StripeType, control: Control
 ) -> None:
@@ -471,16 +200,3 @@ async def test_one_refund_is_fetched_for_a_persons_verdict(
         assert (effect.reference, effect.subject_matches) == (made["id"], matches)
     assert await refund.fetch(wanted, "re_none") is None
     assert await refund.fetch(wanted, "../balance") is None
-
-
-async def test_a_fetch_with_a_wrong_key_says_so(
-    refund: StripeType, server: Server, control: Control, opened: Open
-) -> None:
-    """Refused, or of another account: never `None`, which would mean that there is none."""
-    made = await control.refund_by_hand("ch_1", amount=700)
-    await control.add_key("sk_test_other", account="acct_other")
-    stranger, _ = opened(server.url, api_key="sk_test_stranger")
-    other, _ = opened(server.url, api_key="sk_test_other")
-    wanted = operation(refund)
-    assert await stranger.fetch(wanted, made["id"]) is Trouble.UNAUTHORIZED
-    assert await other.fetch(wanted, made["id"]) is Trouble.INCONSISTENT
