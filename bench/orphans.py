@@ -167,7 +167,6 @@ async def measure(options: Options) -> Result:
             for workers in WORKERS:
                 what = f"{workers} workers, {name}"
                 lines.append(Line(what, told.figure(str(workers)), aim=at_least(0.95)))
-        lines.append(await _unbounded(ledger))
     return Result(
         name="orphans",
         about=f"reads made after an outage of {count:,} operations, over the read budget",
@@ -175,13 +174,6 @@ async def measure(options: Options) -> Result:
         costs=[cost],
         notes=[f"{READS_A_LOOK} reads a look-up; a worker holds {Limits().claims} of an account"],
     )
-
-
-async def _unbounded(ledger: Ledger) -> Line:
-    """What one worker does where nothing bounds it but itself and the database."""
-    once = rate(ledger, _UNBOUNDED, 1, 3.0)
-    reads_per_s = await once() * _UNBOUNDED.reads_per_s
-    return Line("1 worker without a budget, orphans", Figure.of([reads_per_s / READS_A_LOOK]), "/s")
 
 
 async def _counted(dsn: str) -> Cost:
