@@ -19,7 +19,7 @@ from uuid import uuid4
 from bench.counted import relay
 from bench.growing import grow
 from bench.instant import Instant, OneType
-from bench.rounds import Case, Cost, Figure, Line, Options, Result, at_least, interleaved, run
+from bench.rounds import Case, Cost, Line, Options, Result, at_least, interleaved, run
 from bench.server import server
 from bench.way import Way
 from dispatcher.deadline import SystemClock
