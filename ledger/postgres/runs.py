@@ -3,18 +3,16 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 from uuid import UUID
 
 from ledger.ids import new_id
 from ledger.model import Json
 from ledger.postgres.connect import Pool
+from ledger.postgres.run_rows import call_columns, call_of, moves_json, run_columns, run_of
 from ledger.runs import (
     Call,
     CallReused,
-    CallStatus,
     Move,
-    NewCall,
     NewRun,
     Run,
     RunFenced,
@@ -62,8 +60,8 @@ class Runs:
         while True:
             row = await self._pool.row(
                 "suspend_run",
-                run=json.dumps(_columns(run_id, new)),
-                calls=json.dumps([_call_columns(n, c) for n, c in enumerate(new.calls, 1)]),
+                run=json.dumps(run_columns(run_id, new)),
+                calls=json.dumps([call_columns(n, c) for n, c in enumerate(new.calls, 1)]),
             )
             assert row is not None  # noqa: S101  the statement judges in every case
             match row["verdict"]:
@@ -87,7 +85,7 @@ class Runs:
         rows = await self._pool.rows("read_runs", ids=[run_id])
         if not rows:
             raise UnknownRun(run_id)
-        return _run(rows[0])
+        return run_of(rows[0])
 
     async def named(self, agent: str, run_key: str) -> Run:
         """Read one by its agent's own name for it.
@@ -111,11 +109,11 @@ class Runs:
             before=before,
             limit=limit,
         )
-        return [_run(row) for row in rows]
+        return [run_of(row) for row in rows]
 
     async def move(self, run_id: UUID, moves: Sequence[Move]) -> frozenset[int]:
         """Write what became of calls; the positions that still stood where they were thought to."""
-        rows = await self._pool.rows("move_calls", run_id=run_id, moves=_moves(moves))
+        rows = await self._pool.rows("move_calls", run_id=run_id, moves=moves_json(moves))
         return frozenset(row["position"] for row in rows)
 
     async def due(self, *, limit: int, doubt_s: float, unsettled_s: float) -> list[Looked]:
@@ -127,7 +125,9 @@ class Runs:
 
     async def make_ready(self, run: Run, moves: Sequence[Move]) -> bool:
         """Give every call its result; the run may be claimed from now on. False: it moved on."""
-        row = await self._pool.row("make_run_ready", id=run.id, turn=run.turn, moves=_moves(moves))
+        row = await self._pool.row(
+            "make_run_ready", id=run.id, turn=run.turn, moves=moves_json(moves)
+        )
         return row is not None
 
     async def take_back(self, *, limit: int) -> list[UUID]:
@@ -233,7 +233,7 @@ class Runs:
         row = await self._pool.row("read_call", run_id=run_id, position=position)
         if row is None:
             raise UnknownRun(run_id)
-        return _call(row)
+        return call_of(row)
 
     async def tell_late(self, late: LateTruth, result: Mapping[str, Json]) -> None:
         """Keep the truth with the run, and send it after the agent."""
@@ -243,79 +243,3 @@ class Runs:
             position=late.position,
             result=json.dumps(dict(result)),
         )
-
-
-def _columns(run_id: UUID, new: NewRun) -> dict[str, Any]:
-    return {
-        "id": str(run_id),
-        "agent": new.agent,
-        "run_key": new.run_key,
-        "checkpoint": new.checkpoint,
-        "steps_used": new.steps_used,
-        "resume_url": new.resume_url,
-        "turn_digest": new.turn_digest,
-        "generation": new.generation,
-    }
-
-
-def _call_columns(position: int, call: NewCall) -> dict[str, Any]:
-    status = CallStatus.NEW if call.result is None else CallStatus.DONE
-    return {
-        "position": position,
-        "tool_call_id": call.tool_call_id,
-        "name": call.name,
-        "input": [dict(item) for item in call.input],
-        "status": status.value,
-        "result": call.result,
-    }
-
-
-def _moves(moves: Sequence[Move]) -> str:
-    return json.dumps(
-        [
-            {
-                "position": move.position,
-                "before": move.before.value,
-                "after": move.after.value,
-                "proposal_id": None if move.proposal_id is None else str(move.proposal_id),
-                "item": move.item,
-                "result": move.result,
-            }
-            for move in moves
-        ]
-    )
-
-
-def _run(row: Mapping[str, Any]) -> Run:
-    return Run(
-        id=row["id"],
-        agent=row["agent"],
-        run_key=row["run_key"],
-        checkpoint=row["checkpoint"],
-        steps_used=row["steps_used"],
-        resume_url=row["resume_url"],
-        state=RunState(row["state"]),
-        turn=row["turn"],
-        generation=row["generation"],
-        claimed_by=row["claimed_by"],
-        claimed_until=row["claimed_until"],
-        suspended_at=row["suspended_at"],
-        ready_at=row["ready_at"],
-        resumed_at=row["resumed_at"],
-        calls=tuple(_call(call) for call in row["call_rows"] or ()),
-    )
-
-
-def _call(row: Mapping[str, Any]) -> Call:
-    proposal_id = row["proposal_id"]
-    return Call(
-        position=row["position"],
-        turn=row["turn"],
-        tool_call_id=row["tool_call_id"],
-        name=row["name"],
-        input=row["input"],
-        status=CallStatus(row["status"]),
-        proposal_id=UUID(proposal_id) if isinstance(proposal_id, str) else proposal_id,
-        item=row["item"],
-        result=row["result"],
-    )
