@@ -5,20 +5,18 @@ All of it is under `/_control`, in JSON, and never subject to faults. README.md 
 
 import json
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from sandbox import disputes, people, webhook_control
 from sandbox.call import Call, person
 from sandbox.errors import ApiError, Json
 from sandbox.faults import Name
 from sandbox.mishaps import document, refusal
+from sandbox.present import Present
 from sandbox.routes import pattern
 from sandbox.seeding import seed
 from sandbox.state import DEFAULT_ACCOUNT, ApiKey, World
 from sandbox.wire import Request, Response
-
-if TYPE_CHECKING:
-    from sandbox.app import App
 
 WAIT_LIMIT_S = 30.0
 
@@ -28,8 +26,8 @@ Command = Callable[[Json, tuple[str, ...]], Awaitable[Json]]
 class ControlApi:
     """Answers control requests for the app's present world."""
 
-    def __init__(self, app: "App") -> None:
-        self._app = app
+    def __init__(self, present: Present) -> None:
+        self._present = present
         self._commands: tuple[tuple[str, str, Command], ...] = (
             ("POST", "/reset", self._reset),
             ("POST", "/seed", self._seed),
@@ -68,7 +66,7 @@ class ControlApi:
 
     @property
     def _world(self) -> World:
-        return self._app.world
+        return self._present.world
 
     async def __call__(self, request: Request) -> Response:
         """Answer one control request; what is wrong with it is said in Stripe's shape."""
@@ -103,7 +101,7 @@ class ControlApi:
         return person(self._world, realm, {}), realm.objects[object_id]
 
     async def _reset(self, _body: Json, _ids: tuple[str, ...]) -> Json:
-        await self._app.reset()
+        await self._present.reset()
         return {}
 
     async def _seed(self, body: Json, _ids: tuple[str, ...]) -> Json:
@@ -157,13 +155,13 @@ class ControlApi:
     async def _arm(self, body: Json, _ids: tuple[str, ...]) -> Json:
         fault = self._world.faults.arm(body, now=self._world.clock.now())
         if fault.name is Name.REFUSE:
-            self._app.refuse(fault)
+            self._present.refuse(fault)
         return fault.public()
 
     async def _clear(self, _body: Json, ids: tuple[str, ...]) -> Json:
         armoury = self._world.faults
         armoury.clear([armoury.get(ids[0])] if ids else armoury.all)
-        await self._app.readmit()
+        await self._present.readmit()
         return {}
 
     async def _release(self, _body: Json, ids: tuple[str, ...]) -> Json:
