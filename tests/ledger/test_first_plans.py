@@ -5,7 +5,6 @@ as good as looking a row up, and only the next ANALYZE would change its mind.
 """
 
 import json
-from collections.abc import Iterator
 from typing import Any, Final
 from uuid import UUID
 
@@ -13,6 +12,7 @@ import pytest
 
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.statements import sql
+from tests.support.plans import nodes
 
 BIG: Final = (
     *("operations", "attempts", "events", "event_payloads", "authorizations"),
@@ -32,13 +32,6 @@ READ: Final[dict[str, dict[str, Any]]] = {
     "read_proposals": {"ids": [_ID]},
 }
 """What each request asks, beside what it writes."""
-
-
-def nodes(plan: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A plan's nodes."""
-    yield plan
-    for inner in plan.get("Plans", ()):
-        yield from nodes(inner)
 
 
 @pytest.mark.parametrize("name", [*WRITTEN, *READ])

@@ -1,6 +1,6 @@
 """Hot statements cost the same at any size: PostgreSQL's plans use the indexes meant for them."""
 
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any, Final
 from uuid import uuid4
 
@@ -11,6 +11,7 @@ from ledger.postgres.connect import Connection
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.statements import sql
 from tests.support.ledgers import worker
+from tests.support.plans import nodes
 from tests.support.writes import query, sent
 
 ROWS: Final = 20_000
@@ -66,13 +67,6 @@ async def grown(ledger: Ledger) -> AsyncGenerator[tuple[Connection, Operation]]:
     async with await ledger.database.open(writer=True) as connection:
         await fill(connection)
         yield connection, live
-
-
-def nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Every node of a plan."""
-    yield plan
-    for below in plan.get("Plans", ()):
-        yield from nodes(below)
 
 
 async def explained(

@@ -4,7 +4,7 @@ A plan that names the right index may still walk along all of it; so the rows ar
 """
 
 import json
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any, Final
 from uuid import UUID, uuid4
 
@@ -16,6 +16,7 @@ from bench.way import Way
 from ledger.postgres.connect import Connection
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.statements import sql
+from tests.support.plans import nodes
 
 OPERATIONS: Final = 20_000
 LIVE: Final = 100
@@ -55,13 +56,6 @@ async def grown(ledger: Ledger) -> AsyncGenerator[Connection]:
         await grow(connection, OPERATIONS, live=LIVE)
     async with await ledger.database.open() as connection:
         yield connection
-
-
-def nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Every node of a plan."""
-    yield plan
-    for below in plan.get("Plans", ()):
-        yield from nodes(below)
 
 
 async def rows_read(connection: Connection, name: str, values: Mapping[str, Any]) -> int:

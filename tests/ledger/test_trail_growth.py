@@ -1,6 +1,6 @@
 """The trail costs a page, not the history: each of its branches reads backwards by its index."""
 
-from collections.abc import AsyncGenerator, Iterator, Mapping
+from collections.abc import AsyncGenerator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -10,6 +10,7 @@ from ledger.postgres.connect import Connection
 from ledger.postgres.ledger import Ledger
 from ledger.postgres.statements import sql
 from ledger.postgres.trail import Wanted, read_trail
+from tests.support.plans import nodes
 from tests.support.writes import query
 
 ROWS: Final = 100_000
@@ -53,13 +54,6 @@ async def grown(ledger: Ledger) -> AsyncGenerator[Connection]:
             await connection.execute(statement.encode(), values, prepare=False)
         await connection.execute("ANALYZE", prepare=False)
         yield connection
-
-
-def nodes(plan: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """Every node of a plan."""
-    yield plan
-    for below in plan.get("Plans", ()):
-        yield from nodes(below)
 
 
 async def plan_of(connection: Connection, **wanted: Any) -> list[Mapping[str, Any]]:
