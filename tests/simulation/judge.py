@@ -99,7 +99,10 @@ def _of_operation(played: Played, operation: dict[str, Any]) -> Iterator[Violati
     hands = played.deeds.hands[operation_id]
     own = played.provider.of(operation_id)
     live = [deed for deed in own if deed.live]
-    if len(own) > 1 and can.kind is not Kind.TOLERABLE and Hand.SENT_AGAIN not in hands:
+    # A provider that breaks its promises may do it twice. Where one of both is dead the money is
+    # right, and nobody has anything to ask.
+    twice = len(live) > 1 if played.provider.facts.lies else len(own) > 1
+    if twice and can.kind is not Kind.TOLERABLE and Hand.SENT_AGAIN not in hands:
         yield Violation(Wrong.DUPLICATE, f"{name}: {_told(own)}")
     if state == "failed" and live and Hand.DENIED not in hands:
         yield Violation(Wrong.RECORD, f"{name} failed, yet {_told(live)}")
