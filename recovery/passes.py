@@ -31,10 +31,10 @@ class Passes:
         self._limits = limits
         self._tasks: set[asyncio.Task[None]] = set()
         self._busy = Counter[str]()
-        self._held_back = False
-        """The last pass left out an account that had its share in hand."""
+        self._held_back: frozenset[str] = frozenset()
+        """Accounts that the last pass left out, since their share was in hand."""
         self._room = asyncio.Event()
-        """Half of an account's share has been brought to its end since."""
+        """Half the share of one of them has been brought to its end since."""
 
     async def register(self) -> None:
         """Announce the worker. Its identity must be proven free on this host by the caller."""
@@ -80,7 +80,7 @@ class Passes:
         )
         self._room.clear()
         full = [account for account, busy in self._busy.items() if busy >= self._limits.claims]
-        self._held_back = bool(full)
+        self._held_back = frozenset(full)
         claimed = await self._ledger.claim(
             self._worker,
             share=self._limits.claims,
@@ -113,7 +113,7 @@ class Passes:
         if self._held_back:
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._room.wait(), within_s)
-        return self._held_back and self._room.is_set()
+        return self._room.is_set()
 
     async def drain(self) -> None:
         """Wait for what is in flight."""
@@ -141,7 +141,7 @@ class Passes:
             _log.exception("nobody can be asked about %s; it waits for its lease", operation.id)
         finally:
             self._busy[account] -= 1
-            if self._busy[account] <= self._limits.claims // 2:
+            if account in self._held_back and self._busy[account] <= self._limits.claims // 2:
                 self._room.set()
 
     async def _handle(self, operation: Operation) -> None:

@@ -48,9 +48,9 @@ class ReverseSweep:
         pages = 0
         for kind in self._kinds:
             await self._ledger.sweeps.begin(kind.name, kind.provider, await self._home(kind))
-            been: list[str] = []
-            while stretch := await self._ledger.sweeps.take(kind.name, but=been):
-                been.append(stretch.account)
+            at = ""
+            while stretch := await self._ledger.sweeps.take(kind.name, after=at):
+                at = stretch.account
                 pages += await self._read(kind, stretch)
         return pages
 

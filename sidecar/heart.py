@@ -57,6 +57,8 @@ async def _again(name: str, every_s: float, work: Callable[[], Awaitable[None]])
             await work()
         except OutliveError as error:
             _log.warning("%s: %s", name, error)
+        except Exception:  # noqa: BLE001  whatever it is, the next time must come
+            _log.exception("%s failed; it is tried again in %g s", name, every_s)
 
 
 @contextlib.asynccontextmanager

@@ -4,6 +4,7 @@ import select
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Final
 
 import psycopg
@@ -17,6 +18,10 @@ Connection = psycopg.AsyncConnection[DictRow]
 
 SCHEMA_VERSION: Final = 1
 """What this code reads. The database names the oldest reader that it still suits."""
+NEEDED: Final = max(
+    path.name[:4] for path in (Path(__file__).parent / "migrations" / "versions").glob("0*.py")
+)
+"""The migration that this code's statements rely on."""
 
 _SESSION: Final = (
     # Nobody may hold a snapshot or a lock for long: one kept open for 8 s cuts claims to a sixth.
@@ -151,7 +156,13 @@ def unreachable(error: Exception) -> DatabaseUnreachable:
 
 
 def refused(error: psycopg.DatabaseError) -> Exception:
-    """Turn the guards' own error codes into our error; leave the rest as it is."""
+    """Turn the guards' own error codes into our error; leave the rest as it is.
+
+    A server that takes no writes (a standby, or one with a full disk) has written nothing, and
+    will take them again.
+    """
+    if isinstance(error, psycopg.errors.ReadOnlySqlTransaction):
+        return unreachable(error)
     if error.sqlstate is not None and error.sqlstate.startswith("OL"):
         return IllegalMove(str(error).splitlines()[0])
     return error
@@ -175,6 +186,13 @@ async def check_server(connection: Connection) -> None:
     found = await cursor.fetchone()
     if found is None or found["found"] is None:
         raise SchemaMismatch("this database holds no ledger yet; run `outlive migrate`")
+    cursor = await connection.execute("SELECT version_num FROM alembic_version")
+    reached = await cursor.fetchone()
+    if reached is None or reached["version_num"] < NEEDED:
+        raise SchemaMismatch(
+            f"the database's schema is at {reached and reached['version_num']}, this code needs "
+            f"{NEEDED}; run `outlive migrate`, then start the processes one by one"
+        )
     cursor = await connection.execute("SELECT min_reader_version FROM ledger_identity")
     oldest = await cursor.fetchone()
     if oldest is not None and oldest["min_reader_version"] > SCHEMA_VERSION:

@@ -7,6 +7,7 @@ time to time. A database that has not come as far is an older one, or another on
 
 import json
 import os
+import secrets
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -100,7 +101,7 @@ def write_mark(path: Path, mark: Mark) -> None:
     Raises:
         UnusableMark: It can't be written.
     """
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
+    draft = path.with_name(f"{path.name}.{secrets.token_hex(4)}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         with draft.open("w", encoding="utf-8") as file:

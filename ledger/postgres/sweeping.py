@@ -1,7 +1,7 @@
 """The reverse sweep's place in the ledger: how far it has come, and what is known of a find."""
 
 import json
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from typing import Final
 from uuid import UUID
 
@@ -44,17 +44,17 @@ class Sweeps:
             slack_s=SLACK_S,
         )
 
-    async def take(self, type_: str, *, but: Collection[str] = ()) -> Stretch | None:
+    async def take(self, type_: str, *, after: str) -> Stretch | None:
         """Take a list that is due; `None` where none is, or others are on them.
 
         Args:
             type_: The operation type.
-            but: Accounts that this pass was at.
+            after: The account that this pass was at last; the next ones are taken in their order.
         """
         row = await self._pool.row(
             "sweep_take",
             type=type_,
-            but=list(but),
+            after=after,
             every_s=EVERY_S,
             soon_s=SOON_S,
             overlap_s=OVERLAP_S,

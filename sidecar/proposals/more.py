@@ -4,7 +4,6 @@ Whoever makes it more has asked for that part themselves, and nobody approves al
 asked for: it takes a second person.
 """
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Final
 
@@ -14,26 +13,28 @@ from ledger.proposals import Item
 
 MORE: Final = "asks_for_more"
 """In the preview of a version that does."""
+AMOUNT: Final = "amount_minor"
+"""The parameter that an amount has in every type."""
 
 
 def asks_for_more(before: Sequence[Item], after: Sequence[NewOperation]) -> bool:
-    """Say whether anything moves more money on a target, or does what was not asked for.
+    """Say whether anything moves more money on a target, or does what was not asked for there.
 
-    Where no amount says how much, the parameters must be those of an item before.
+    Every parameter but the amount must be that of an item before: a refund's reason has effects of
+    its own at the provider.
     """
-    asked = Counter[tuple[str, str]]()
-    as_it_was: list[Mapping[str, Json]] = []
-    for item in before:
-        if item.prepared["amount_minor"] is None:
-            as_it_was.append(item.prepared["parameters"])
-        else:
-            asked[item.target, item.prepared["currency"]] += item.prepared["amount_minor"]
-    for new in after:
-        money = new.subject.money
-        if money is not None:
-            asked[new.subject.target, money.currency] -= money.amount_minor
-        elif dict(new.parameters) in as_it_was:
-            as_it_was.remove(dict(new.parameters))
-        else:
-            return True
-    return any(left < 0 for left in asked.values())
+    asked = {item.target: item.prepared for item in before}  # a target stands once in a batch
+    return any(_is_more(asked.get(new.subject.target), new) for new in after)
+
+
+def _is_more(before: Mapping[str, Json] | None, new: NewOperation) -> bool:
+    if before is None or _but_amount(new.parameters) != _but_amount(before["parameters"]):
+        return True
+    money, asked_minor = new.subject.money, before[AMOUNT]
+    if money is None or asked_minor is None:
+        return (money is None) != (asked_minor is None)
+    return bool(money.currency != before["currency"] or money.amount_minor > asked_minor)
+
+
+def _but_amount(parameters: Mapping[str, Json]) -> dict[str, Json]:
+    return {name: value for name, value in parameters.items() if name != AMOUNT}

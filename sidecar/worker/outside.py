@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final
@@ -27,10 +28,13 @@ async def check_outside(ledger: Ledger, settings: Settings) -> str | None:
     anchored = await asyncio.to_thread(_last_anchored, settings, str(ledger.identity.ledger_id))
     row = await ledger.pool.row("standing")
     assert row is not None  # noqa: S101  the identity has one row
-    why = why_behind(Standing.of(row), mark, anchored)
+    standing = Standing.of(row)
+    why = why_behind(standing, mark, anchored)
+    known = max((one.epoch for one in (mark, anchored) if one), default=0)
     if why is not None:
-        known = max((one.epoch for one in (mark, anchored) if one), default=0)
         await _quarantine(ledger, settings, why, outside_epoch=known)
+    elif 0 < known < standing.epoch:  # another process found out, with a folder of its own
+        await asyncio.to_thread(set_aside, settings, standing.epoch)
     await keep_outside(ledger, settings)
     return why
 
@@ -53,6 +57,8 @@ async def watch_outside(ledger: Ledger, settings: Settings) -> str | None:
         return why
     if now.epoch != ledger.identity.epoch:  # another process found out
         ledger.identity = replace(ledger.identity, epoch=now.epoch)
+    if known is not None and known.epoch < now.epoch:
+        await asyncio.to_thread(set_aside, settings, now.epoch)
     await asyncio.to_thread(write_mark, settings.mark, now)
     return None
 
@@ -69,8 +75,9 @@ async def keep_outside(ledger: Ledger, settings: Settings) -> None:
 def set_aside(settings: Settings, epoch: int) -> None:
     """Begin a new anchor: the old one has checkpoints that a restored backup lacks."""
     kept = settings.anchor.with_name(f"{settings.anchor.name}.before-epoch-{epoch}")
-    if settings.anchor.exists() and not kept.exists():
-        settings.anchor.rename(kept)
+    with suppress(FileNotFoundError):  # there is none, or another process was quicker
+        if not kept.exists():
+            settings.anchor.rename(kept)
 
 
 def known_epoch(settings: Settings) -> int:

@@ -14,6 +14,7 @@ from ledger.postgres.outside import read_mark, write_mark
 from sidecar import heart
 from sidecar.serving import Serving
 from sidecar.settings import Settings
+from sidecar.wiring import System
 from sidecar.worker.outside import watch_outside
 from tests.support.house import House
 from tests.support.writes import query
@@ -82,3 +83,36 @@ async def test_it_stops_when_it_was_taken_for_dead(
         with pytest.raises(WorkerFenced):
             await serving
     assert doors.closed.is_set()
+
+
+async def test_its_heart_goes_on_after_whatever_went_wrong(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One that stops in silence is taken for dead while it serves, and never hears of it."""
+    beats = asyncio.Semaphore(0)
+
+    class Passes:
+        """Passes whose heartbeat breaks, as no fault of ours does."""
+
+        async def register(self) -> None:
+            """Nothing to announce."""
+
+        async def beat(self) -> None:
+            """Break."""
+            beats.release()
+            raise ZeroDivisionError
+
+        async def leave(self) -> None:
+            """Nothing to give back."""
+
+    settings = house.system.settings.model_copy(update={"heartbeat_s": 0.001})
+    system = replace(house.system, settings=settings)
+    monkeypatch.setattr(System, "passes", lambda *_: Passes())
+    doors = Doors()
+    this = Worker(uuid4(), "alone", "here", 1)
+    serving = asyncio.create_task(heart.serve_with_heart(cast("Serving", doors), system, this))
+    async with asyncio.timeout(30):
+        for _ in range(3):
+            await beats.acquire()
+    doors.stop()
+    await serving

@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncGenerator
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 from uuid import UUID
 
 import pytest
@@ -129,22 +129,27 @@ async def test_a_revocation_sums_what_it_stopped_and_what_had_left(house: House)
     assert ended["left_money"] == [{"amount_minor": 1000, "currency": "usd"}]
 
 
+def item(charge: str, amount_minor: int, **more: str) -> dict[str, Any]:
+    """One refund of a batch."""
+    return {"charge": charge, "amount_minor": amount_minor, "currency": "usd", **more}
+
+
 WIDER: Final = {
-    "more money": [("ch_1", 4100)],
-    "another target": [("ch_2", 3000)],
-    "one more": [("ch_1", 4000), ("ch_2", 100)],
+    "more money": [item("ch_1", 4100)],
+    "another target": [item("ch_2", 3000)],
+    "one more": [item("ch_1", 4000), item("ch_2", 100)],
+    "another reason": [item("ch_1", 4000, reason="fraudulent")],
 }
 
 
-@pytest.mark.parametrize("items", WIDER.values(), ids=WIDER.keys())
+@pytest.mark.parametrize("wider", WIDER.values(), ids=WIDER.keys())
 async def test_whoever_makes_it_more_does_not_approve_it_alone(
-    house: House, items: list[tuple[str, int]]
+    house: House, wider: list[dict[str, Any]]
 ) -> None:
     """They asked for that part; so it is until the end, also if they lower it again."""
     agent = await house.as_(Role.AGENT)
     ines, bo = await house.as_(Role.APPROVER, "ines"), await house.as_(Role.APPROVER, "bo")
     proposal = await waiting(agent, refund(amount_minor=BIG))
-    wider = [refund(charge, amount)["items"][0] for charge, amount in items]
     more = (await decide(ines, proposal, "change", items=wider, reason="x")).json()["proposal"]
     assert more["seats"]["needed"] == 2
     lower = [{**item, "amount_minor": item["amount_minor"] - 1} for item in wider]
@@ -152,4 +157,25 @@ async def test_whoever_makes_it_more_does_not_approve_it_alone(
     assert (await decide(ines, again)).json()["taken"] == "one_of_two"
     assert await operations_of(house, again) == 0
     assert (await decide(bo, again)).json()["taken"] == "approved"
-    assert await operations_of(house, again) == len(items)
+    assert await operations_of(house, again) == len(wider)
+
+
+async def test_less_is_approved_by_one_person(house: House) -> None:
+    """Fewer items, and lower amounts."""
+    agent, ines = await house.as_(Role.AGENT), await house.as_(Role.APPROVER, "ines")
+    items = [item("ch_1", 4000, reason="duplicate"), item("ch_2", 3000)]
+    proposal = await waiting(agent, {"type": "stripe.refund", "items": items})
+    less = [item("ch_1", 3999, reason="duplicate")]
+    made = (await decide(ines, proposal, "change", items=less, reason="x")).json()["proposal"]
+    assert made["seats"]["needed"] == 1
+    assert (await decide(ines, made)).json()["taken"] == "approved"
+
+
+async def test_what_moves_no_money_is_more_when_it_does_something_else(house: House) -> None:
+    """A cancellation that also makes an invoice was not asked for."""
+    agent, ines = await house.as_(Role.AGENT), await house.as_(Role.APPROVER, "ines")
+    asked = {"type": "stripe.subscription_cancel", "items": [{"subscription": "sub_1"}]}
+    proposal = await waiting(agent, asked)
+    wider = [{"subscription": "sub_1", "invoice_now": True}]
+    made = (await decide(ines, proposal, "change", items=wider, reason="x")).json()["proposal"]
+    assert made["seats"]["needed"] == 2

@@ -1,5 +1,6 @@
 """What is known outside the database tells an older copy of it, and nothing else."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,8 +16,8 @@ from ledger.postgres.outside import (
     why_behind,
     write_mark,
 )
-from sidecar.settings import load
-from sidecar.worker.outside import watch_outside
+from sidecar.settings import Settings, load
+from sidecar.worker.outside import check_outside, keep_outside, watch_outside
 
 HERE = Standing(ledger_id="one", epoch=2, next_transaction=100, checkpoint=5)
 
@@ -113,3 +114,20 @@ async def test_the_epoch_that_another_process_began_is_taken_over(
     assert ledger.identity.epoch < epoch
     assert await watch_outside(ledger, settings) is None
     assert ledger.identity.epoch == epoch
+
+
+@pytest.mark.parametrize("look", [watch_outside, check_outside])
+async def test_the_anchor_of_a_lost_history_is_set_aside_whoever_found_out(
+    ledger: Ledger, tmp_path: Path, look: Callable[[Ledger, Settings], Awaitable[str | None]]
+) -> None:
+    """Another process, with a folder of its own, began the new epoch: this anchor is old."""
+    settings = load(home=tmp_path)
+    await keep_outside(ledger, settings)
+    settings.anchor.write_text("")
+    epoch = await ledger.restorations.begin(by="person:ines", reason="restored")
+    assert await look(ledger, settings) is None
+    assert not settings.anchor.exists()
+    assert settings.anchor.with_name(f"{settings.anchor.name}.before-epoch-{epoch}").exists()
+    settings.anchor.write_text("")
+    assert await look(ledger, settings) is None
+    assert settings.anchor.exists(), "the new one stays"

@@ -8,6 +8,7 @@ from psycopg.conninfo import conninfo_to_dict
 
 from ledger.errors import DatabaseUnreachable
 from ledger.postgres.connect import Database, Pool
+from ledger.postgres.ledger import Ledger
 from tests.chaos.processes import free_port
 from tests.support.proxy import Proxy
 
@@ -43,3 +44,15 @@ async def _answers(pool: Pool) -> bool:
         return await pool.row("now") is not None
     except DatabaseUnreachable:
         return False
+
+
+async def test_a_server_that_takes_no_writes_is_one_that_does_not_answer(ledger: Ledger) -> None:
+    """After a failover for a moment, or with a full disk: nothing was written, and it passes."""
+
+    async def write() -> None:
+        async with ledger.pool.connection() as connection, connection.transaction():
+            await connection.execute("SET TRANSACTION READ ONLY")
+            await connection.execute("DELETE FROM workers")
+
+    with pytest.raises(DatabaseUnreachable):
+        await write()

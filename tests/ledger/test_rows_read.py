@@ -37,7 +37,7 @@ ASKED: Final[dict[str, dict[str, Any]]] = {
     "console_frame": {},
     "sweep_take": {
         "type": "bench.instant",
-        "but": [],
+        "after": "",
         "every_s": 3_600,
         "soon_s": 2,
         "overlap_s": 3_600,

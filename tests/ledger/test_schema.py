@@ -106,6 +106,13 @@ async def test_an_empty_database_is_refused(empty_database: str) -> None:
         await Ledger(Database(empty_database)).__aenter__()
 
 
+async def test_a_schema_that_is_older_than_the_code_is_refused(empty_database: str) -> None:
+    """Its statements would fail in the middle of something, one after the other."""
+    await migrate(empty_database, to="0008")
+    with pytest.raises(SchemaMismatch, match=r"at 0008, .* run `outlive migrate`"):
+        await Ledger(Database(empty_database)).__aenter__()
+
+
 async def test_a_schema_that_needs_newer_code_is_refused(ledger_dsn: str) -> None:
     """An old process does not write what it does not understand."""
     with psycopg.connect(ledger_dsn) as connection:

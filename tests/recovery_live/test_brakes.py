@@ -1,5 +1,6 @@
 """What bounds recovery's own acts: brakes, caps, the canary, breakers, budgets, busy targets."""
 
+import asyncio
 from dataclasses import replace
 
 import pytest
@@ -10,6 +11,7 @@ from recovery.limits import Limits
 from sidecar.worker.readings import ReadBudget
 from tests.support.fake_provider import ANSWER_LOST, NEVER_ARRIVED, Plan
 from tests.support.world import DAY, HOUR, SETTLED, FakeWorld, fake_world
+from tests.support.writes import query
 
 MINUTE = 60.0
 
@@ -218,6 +220,18 @@ async def test_clocks_that_disagree_send_nothing(world: FakeWorld) -> None:
 
 async def _to_the_full_hour(world: FakeWorld) -> None:
     await world.later(HOUR - world.at.timestamp() % HOUR + 1)
+
+
+async def test_replicas_that_ask_first_of_all_share_the_budget(world: FakeWorld) -> None:
+    """Neither finds a budget to lock; what both were granted is taken from one."""
+    ledger = world.ledger
+    asked = [
+        ledger.switches.take_reads("fake", "cred-1", wanted=10, per_s=1.0, burst=40)
+        for _ in range(5)
+    ]
+    granted = sum(await asyncio.gather(*asked))
+    [row] = await query(ledger, "SELECT reads_left FROM read_budgets")
+    assert granted + row["reads_left"] == pytest.approx(40, abs=1)
 
 
 async def test_replicas_that_ask_often_lose_nothing_of_the_budget(world: FakeWorld) -> None:

@@ -1,6 +1,6 @@
 -- Take one sweep of a type that is due, or that was left in the middle, unless somebody else is on
--- it. While a restored backup is in quarantine, all are due all the time.
--- Parameters: type, but (accounts), every_s, soon_s, overlap_s, lease_s.
+-- it; the next one in the order of accounts. While a restored backup is in quarantine, all are due
+-- all the time. Parameters: type, after (an account), every_s, soon_s, overlap_s, lease_s.
 WITH clock AS MATERIALIZED (
     SELECT ledger_now() AS at, make_interval(secs => CASE
            WHEN EXISTS (SELECT FROM restorations WHERE released_at IS NULL)
@@ -8,10 +8,10 @@ WITH clock AS MATERIALIZED (
 ), due AS MATERIALIZED (
     SELECT s.type, s.account, c.at
       FROM sweeps s CROSS JOIN clock c
-     WHERE s.type = %(type)s::text AND NOT s.account = ANY(%(but)s::text[])
+     WHERE s.type = %(type)s::text AND s.account > %(after)s::text
        AND (s.taken_until IS NULL OR s.taken_until <= c.at)
        AND (s.since IS NOT NULL OR s.swept_until <= c.at - c.every)
-     ORDER BY s.swept_until, s.account LIMIT 1 FOR UPDATE OF s SKIP LOCKED
+     ORDER BY s.account LIMIT 1 FOR UPDATE OF s SKIP LOCKED
 )
 UPDATE sweeps s
    SET taken_until = d.at + make_interval(secs => %(lease_s)s::double precision),

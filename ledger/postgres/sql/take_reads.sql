@@ -20,7 +20,9 @@ WITH locked AS MATERIALIZED (
     INSERT INTO read_budgets (provider, credential, reads_left, refilled_at)
     SELECT %(provider)s::text, %(credential)s::text, reads - granted, at FROM taken
     ON CONFLICT (provider, credential) DO UPDATE
-       SET reads_left = excluded.reads_left,
+       -- Two replicas that ask first of all find no row to lock: the second takes from the first's.
+       SET reads_left = CASE WHEN (SELECT locks FROM clock) > 0 THEN excluded.reads_left
+                             ELSE read_budgets.reads_left - (SELECT granted FROM taken) END,
            refilled_at = greatest(read_budgets.refilled_at, excluded.refilled_at)
 )
 SELECT granted FROM taken;
