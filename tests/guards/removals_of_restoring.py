@@ -6,6 +6,7 @@ from tests.guards.removal import Removal
 
 QUARANTINE: Final = "tests/recovery_live/test_quarantine.py::test_"
 SWEEP: Final = "tests/recovery_live/test_sweep.py::test_"
+HEART: Final = "tests/http/test_heart.py::test_"
 OUTSIDE: Final = "tests/ledger/test_outside.py::test_"
 RESTORED: Final = "ledger/postgres/migrations/0008_restored.sql"
 
@@ -58,5 +59,19 @@ RESTORING: Final = (
         "OR EXISTS (SELECT FROM escalations WHERE target = of_target AND closed_at IS NULL)",
         "",
         SWEEP + "its_target_is_busy_until_it_is_answered",
+    ),
+    Removal(
+        "a door notices a restored backup",
+        "sidecar/heart.py",
+        "await watch_outside(system.ledger, settings)",
+        "pass",
+        HEART + "it_notices_a_backup_put_back_under_it",
+    ),
+    Removal(
+        "a door's heart goes on after a fault",
+        "sidecar/heart.py",
+        "except Exception:",
+        "except BlockingIOError:",
+        HEART + "its_heart_goes_on_after_whatever_went_wrong",
     ),
 )
