@@ -8,7 +8,7 @@ from uuid import UUID
 
 from ledger.postgres.snapshot import Snapshot, snapshot
 from sidecar.access.roles import Right, Who
-from sidecar.console.catalogs import say_in
+from sidecar.console.catalogs import say_in, translations
 from sidecar.console.reader import Reader
 from sidecar.console.sessions import Session
 from sidecar.http.doors import Doors
@@ -138,6 +138,11 @@ class Call:
     def say(self, text: str, **values: object) -> str:
         """A text in the reader's language."""
         return say_in(self.reader.language, text, **values)
+
+    def ngettext(self, one: str, many: str, num: int, **values: object) -> str:
+        """A text that counts, in the reader's language, with values for its `%(name)s`."""
+        told = translations(self.reader.language).ngettext(one, many, num)
+        return told % {"num": num, **values}
 
     @asynccontextmanager
     async def reading(self) -> AsyncGenerator[Snapshot]:

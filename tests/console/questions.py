@@ -74,6 +74,49 @@ async def asked(
     return [(await ola.get(f"/v1/escalations/{one['id']}")).json() for one in found]
 
 
+async def asked_about_account(house: House, *charges: str) -> dict[str, Any]:
+    """Refunds sent without an answer, then two hours in which the provider answers nothing at all.
+
+    The faults stay: the provider is silent until they are cleared.
+    """
+    agent = await house.as_(Role.AGENT, f"agent-{uuid4().hex[:6]}")
+    await house.control.arm("reset", method="POST", when="before", count=None)
+    for charge in charges:
+        made = await propose(agent, refund(charge), wait=0)
+        assert made.status_code == 202, made.text
+    await house.sent()
+    await house.control.arm("error_503", method="GET", count=None)
+    for _ in range(12):
+        await later(house, 600)
+    return await only(house, "account")
+
+
+async def asked_about_effect(house: House, charge: str, amount_minor: int = 1200) -> dict[str, Any]:
+    """A refund that bears our marker and the name of an operation that there has never been."""
+    bears = marks(house, {"operation_id": str(uuid4())})
+    await house.control.refund_by_hand(charge, amount=amount_minor, metadata=bears)
+    await later(house, 7_200)
+    await house.system.sweep().run()
+    return await only(house, "effect")
+
+
+async def later(house: House, seconds: float) -> None:
+    """Time passes, here and at the provider, and a worker looks at what is due."""
+    async with house.system.ledger.pool.connection() as connection:
+        await advance(connection, seconds)
+    await house.control.advance(seconds)
+    await house.work()
+
+
+async def only(house: House, scope: str) -> dict[str, Any]:
+    """The one open question of its kind."""
+    reads = await house.as_(Role.READER, f"reads-{uuid4().hex[:6]}")
+    found = (await reads.get("/v1/escalations")).json()["escalations"]
+    [one] = [each for each in found if each["scope"] == scope]
+    asked: dict[str, Any] = (await reads.get(f"/v1/escalations/{one['id']}")).json()
+    return asked
+
+
 def page(question: dict[str, Any]) -> str:
     """Its page."""
     return f"/console/escalations/{question['id']}"

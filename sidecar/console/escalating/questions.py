@@ -2,19 +2,22 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
 
 from ledger.model import Money
 from ledger.postgres.escalations import escalation_of
+from ledger.postgres.snapshot import Snapshot
 from recovery.causes import causes, sums_of
 from recovery.words import WORDS
 from sidecar.console.deeds import deed, money_of, provider_name
+from sidecar.console.escalating.members import NAMES_ONE, Members, members_of
 from sidecar.console.page import Call
 
 BARS_SPAN: Final = timedelta(hours=12)
 """What the bars of time left show at most."""
+_NEVER: Final = datetime.max.replace(tzinfo=UTC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,10 @@ class Question:
     name: str
     why: str
     code: str
-    money: Money | None
+    sums: tuple[Money, ...]
+    """One a currency: only operations of a whole account can have several."""
+    at_least: bool
+    """There is more of it, which the list does not know."""
     in_doubt: bool
     since: datetime | None
     window_ends_at: datetime | None
@@ -61,9 +67,18 @@ class Cause:
         return len(self.questions) > 1
 
 
-def question_of(call: Call, row: Mapping[str, Any], at: datetime) -> Question:
-    """A row of `console_escalations`."""
+def question_of(
+    call: Call, row: Mapping[str, Any], at: datetime, members: Members | None
+) -> Question:
+    """A row of `console_escalations`; of a whole account's, its operations tell the rest."""
     ends = row["window_ends_at"]
+    money = money_of(row["amount_minor"], row["currency"])
+    sums: tuple[Money, ...] = () if money is None else (money,)
+    in_doubt, since = bool(row["in_doubt"]), row["window_started_at"]
+    at_least = members is not None and not members.whole
+    if members is not None:
+        ends, sums = members.window_ends_at, members.sums
+        in_doubt, since = bool(members.doubtful), members.since
     left = 0.0 if ends is None else max(0.0, min(1.0, (ends - at) / BARS_SPAN))
     code = row["reasons"][0] if row["reasons"] else ""
     return Question(
@@ -71,9 +86,10 @@ def question_of(call: Call, row: Mapping[str, Any], at: datetime) -> Question:
         name=name_of(call, row, len(row["members"])),
         why=why(call, code),
         code=code,
-        money=money_of(row["amount_minor"], row["currency"]),
-        in_doubt=bool(row["in_doubt"]),
-        since=row["window_started_at"] if row["in_doubt"] else None,
+        sums=sums,
+        at_least=at_least,
+        in_doubt=in_doubt,
+        since=since if in_doubt else None,
         window_ends_at=ends,
         claimed_by=row["claimed_by"],
         claimed_until=None if row["claimed_by"] is None else row["claimed_until"],
@@ -84,16 +100,24 @@ def question_of(call: Call, row: Mapping[str, Any], at: datetime) -> Question:
     )
 
 
-def causes_of(call: Call, rows: Sequence[Mapping[str, Any]], at: datetime) -> tuple[Cause, ...]:
-    """Rows of `console_escalations`, grouped as an answer to many groups them, the order kept."""
-    shown = {row["id"]: question_of(call, row, at) for row in rows}
+async def causes_of(
+    call: Call, rows: Sequence[Mapping[str, Any]], now: Snapshot
+) -> tuple[Cause, ...]:
+    """Rows of `console_escalations`, grouped as an answer to many groups them.
+
+    They stay in their order, but for whole accounts: when the first window behind one ends is known
+    only here.
+    """
+    questions = [escalation_of(row) for row in rows]
+    members = await members_of(call, now, questions)
+    shown = {row["id"]: question_of(call, row, now.at, members.get(row["id"])) for row in rows}
     found: list[Cause] = []
-    for cause in causes([escalation_of(row) for row in rows]):
+    for cause in causes(questions):
         own = tuple(shown[each] for each in cause.escalation_ids)
         found.append(
             Cause(
                 questions=own,
-                sums=added(each.money for each in own),
+                sums=added(money for each in own for money in each.sums),
                 in_doubt=all(each.in_doubt for each in own),
                 provider=provider_name(cause.provider),
                 account=cause.account,
@@ -103,7 +127,7 @@ def causes_of(call: Call, rows: Sequence[Mapping[str, Any]], at: datetime) -> tu
                 silent=cause.silent,
             )
         )
-    return tuple(found)
+    return tuple(sorted(found, key=lambda one: one.questions[0].window_ends_at or _NEVER))
 
 
 def name_of(call: Call, row: Mapping[str, Any], members: int) -> str:
@@ -111,11 +135,14 @@ def name_of(call: Call, row: Mapping[str, Any], members: int) -> str:
     provider = provider_name(row["provider"])
     if row["operation_id"] is not None:
         return deed(row["type"], row["object_id"], call.reader.language)
+    if row["scope"] == "account" and NAMES_ONE in row["reasons"]:
+        return call.say("%(provider)s, the whole account", provider=provider)
     if row["scope"] == "account":
-        return call.say(
-            "%(provider)s, the whole account (%(count)s operations)",
+        return call.ngettext(
+            "%(provider)s, the whole account (%(num)s operation)",
+            "%(provider)s, the whole account (%(num)s operations)",
+            members,
             provider=provider,
-            count=members,
         )
     return call.say("An effect at %(provider)s that no operation asked for", provider=provider)
 

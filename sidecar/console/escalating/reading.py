@@ -17,11 +17,13 @@ from sidecar.access.roles import Right
 from sidecar.access.seats import Seats, answer_seats, names_with
 from sidecar.console.deeds import deed, provider_name
 from sidecar.console.escalating.checks import Given
+from sidecar.console.escalating.members import Members, members_of
 from sidecar.console.escalating.moments import History, Moment
 from sidecar.console.escalating.offers import Offer, offers
 from sidecar.console.escalating.questions import why
 from sidecar.console.escalating.sight import Sight, sight
 from sidecar.console.escalating.timeline import Outside, missing, outside, timeline
+from sidecar.console.escalating.wide import Wide, wide
 from sidecar.console.page import Call
 from telemetry.timeline import Gap
 
@@ -94,6 +96,10 @@ class DossierView:
     """The reader's own signature that counts."""
     dossier: Dossier | None
     """`None`: the question is about no single operation."""
+    wide: Wide | None
+    """Of such a question."""
+    members: Members | None
+    """The operations behind a question about a whole account."""
     note: Note | None = None
     typed: Typed | None = None
 
@@ -119,6 +125,7 @@ async def read(call: Call, now: Snapshot, any_id: UUID) -> DossierView:
     dossier = None
     if question.operation_id is not None:
         dossier = await _dossier(call, now, question, seats, signatures)
+    members = await members_of(call, now, [question])
     me = call.who.actor
     return DossierView(
         question=question,
@@ -130,6 +137,8 @@ async def read(call: Call, now: Snapshot, any_id: UUID) -> DossierView:
         signatures=tuple(signatures),
         mine=next((one for one in signatures if one.counts and one.signer == me), None),
         dossier=dossier,
+        wide=wide(call, question) if dossier is None else None,
+        members=members.get(question.id),
     )
 
 

@@ -37,8 +37,8 @@ async def shown(
     elif news:
         note = Note(call.say("New since you read it"), "", news=news)
     view = replace(view, note=note, typed=typed)
-    money = view.question.money
-    told = "" if money is None else f"{money_text(money, call.reader.language)}, "
+    sums = (view.question.money,) if view.members is None else view.members.sums
+    told = "".join(f"{money_text(one, call.reader.language)}, " for one in sums[:1] if one)
     return Shown(
         "dossier.html",
         f"{told}{view.name}",

@@ -134,6 +134,8 @@ async def _refused(call: Call, one: Escalation, typed: Typed, error: OutliveErro
 async def _moved_on(call: Call, one: Escalation) -> Note:
     """Something was learned, or somebody was faster: nothing was recorded."""
     found = await call.doors.ledger.escalations.get(one.id)
+    if one.operation_id is None and not found.open:
+        return Note(call.say("Nothing was recorded"), call.say("This question is answered by now."))
     if found.open:
         text = call.say("The case changed while you were reading. What changed:")
     elif found.closed_by == "recovery":

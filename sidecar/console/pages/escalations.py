@@ -84,7 +84,7 @@ async def show(call: Call, now: Snapshot) -> Shown:
     view = EscalationsView(
         tab,
         *(counted["open"], counted["nobodys"], counted["mine"]),
-        causes=() if closed else causes_of(call, page, now.at),
+        causes=() if closed else await causes_of(call, page, now),
         answered=_answered(call, page) if closed else (),
         after=page[-1]["id"] if len(rows) > SHOWN else None,
         paged=after is not None,

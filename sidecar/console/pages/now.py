@@ -122,7 +122,7 @@ async def _read(call: Call, now: Snapshot) -> NowView:
     counted = await now.row("console_questions_sum")
     nobody = dict.fromkeys(("who", "account", "reason", "after"))
     found = await now.rows("console_escalations", of="open", limit=_SHOWN, **nobody)
-    causes = causes_of(call, found, now.at)
+    causes = await causes_of(call, found, now)
     waiting = await now.rows("console_awaiting", limit=_FEW)
     asked = await now.rows("console_awaiting_sum")
     machine = await now.rows("console_machine", limit=_FEW)

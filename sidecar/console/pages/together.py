@@ -100,7 +100,7 @@ async def _cause(call: Call, now: Snapshot) -> tuple[Cause, int] | None:
         after=None,
         limit=MOST,
     )
-    found = causes_of(call, rows, now.at)
+    found = await causes_of(call, rows, now)
     first = call.query.get("first", "")
     named = [one for one in found if any(str(each.id) == first for each in one.questions)]
     chosen = next(iter(named or sorted(found, key=lambda one: -len(one.questions))), None)
