@@ -105,9 +105,12 @@ async def test_its_heart_goes_on_after_whatever_went_wrong(
         async def leave(self) -> None:
             """Nothing to give back."""
 
+    def passes(_system: System, _this: Worker) -> Passes:
+        return Passes()
+
     settings = house.system.settings.model_copy(update={"heartbeat_s": 0.001})
     system = replace(house.system, settings=settings)
-    monkeypatch.setattr(System, "passes", lambda *_: Passes())
+    monkeypatch.setattr(System, "passes", passes)
     doors = Doors()
     this = Worker(uuid4(), "alone", "here", 1)
     serving = asyncio.create_task(heart.serve_with_heart(cast("Serving", doors), system, this))
