@@ -131,3 +131,23 @@ async def test_a_changed_amount_is_a_new_version(house: House, reception: Recept
     }
     told = await text_of(who, answers[0].headers["location"])
     assert "Changed ch_1 25.00 USD 22.00 USD" in told
+
+
+async def test_more_than_was_asked_takes_a_second_person_and_says_why(
+    house: House, reception: Reception
+) -> None:
+    """Nobody approves alone what they asked for."""
+    proposal = await asked(house)
+    who = await reception.person(Role.APPROVER)
+    fields = {
+        **names(proposal, reason="They paid the return, too.", row="1"),
+        "1.charge": "ch_1",
+        "1.currency": "usd",
+        "1.amount_minor": "2600",
+        **await who.fields(page_of(proposal, "/change")),
+    }
+
+    made = await who.post(page_of(proposal, "/change"), fields)
+
+    told = await text_of(who, made.headers["location"])
+    assert "It takes two people: it asks for more than the version before it." in told
