@@ -34,6 +34,8 @@ OTHERS: Final = frozenset({"CUSTOMER_ACTION", "PENDING_STALE", "CANNOT_JUDGE"})
 faults of our own code, which a person is to know of whatever became of the operation."""
 LOOKED_EVERY_S: Final = HOUR_S
 SLACK_S: Final = 1.0
+ROUNDED_S: Final = 0.001
+"""The database keeps microseconds, and no more."""
 
 
 def stuck(operations: list[dict[str, Any]], questions: list[dict[str, Any]]) -> Iterator[str]:
@@ -87,4 +89,5 @@ def needless(
 
 def spoilt(looks: list[tuple[float, bool]], at_s: float) -> bool:
     """Whether something was wrong with the last look-up before that moment, and it alone."""
-    return next((wrong for when_s, wrong in reversed(looks) if when_s <= at_s), False)
+    until_s = at_s + ROUNDED_S
+    return next((wrong for when_s, wrong in reversed(looks) if when_s <= until_s), False)

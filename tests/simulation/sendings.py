@@ -11,6 +11,7 @@ from uuid import UUID
 
 from dispatcher.provider import Kind
 from tests.simulation.adapter import KINDS
+from tests.simulation.bounds import ROUNDED_S
 from tests.simulation.hands import Hand
 from tests.simulation.played import Played
 from tests.simulation.process import TIMING
@@ -19,8 +20,6 @@ from tests.simulation.truth import Left
 
 BUDGET_S: Final = TIMING.send_budget_s + 0.1
 _IN_DOUBT: Final = frozenset({None, "ambiguous", "accepted"})
-_ROUNDED_S: Final = 0.001
-"""The database keeps microseconds, and no more."""
 
 
 def unsafe(
@@ -66,7 +65,7 @@ def _against(
         for question in asked:
             opened_s, closed_s = _seconds(question["opened_at"]), _seconds(question["closed_at"])
             if opened_s + BUDGET_S < at_s and (
-                question["closed_at"] is None or at_s + _ROUNDED_S < closed_s
+                question["closed_at"] is None or at_s + ROUNDED_S < closed_s
             ):
                 yield f"a question was open: {question['reasons']}"
             over = question["verdict"] in {"give-up", "done-by-hand", "did-not-happen"}
@@ -75,7 +74,7 @@ def _against(
     if Hand.SENT_AGAIN not in hands:  # else a person has authorized it anew
         grant = grants[operation["authorization_id"]]
         earlier = [attempts.get((operation["id"], n)) for n in range(1, left.number)]
-        in_doubt = any(_open(row, at_s) for row in earlier)
+        in_doubt = any(_open(row, at_s) for row in earlier) or _restored(played, operation, at_s)
         yield from _unauthorized(played, grant, at_s, in_doubt=in_doubt, true_clock=true_clock)
     doubtful = [one for one in before if _doubtful(one, at_s, attempts)]
     if doubtful:
@@ -125,6 +124,13 @@ def _open(row: dict[str, Any] | None, at_s: float) -> bool:
     if row is None or row["finished_at"] is None or _seconds(row["finished_at"]) > at_s:
         return True
     return row["outcome"] in _IN_DOUBT
+
+
+def _restored(played: Played, operation: dict[str, Any], at_s: float) -> bool:
+    """Whether a backup was put back since: as far as anybody knows, attempts may be missing."""
+    if played.forgotten is None:
+        return False
+    return _seconds(operation["created_at"]) <= played.forgotten[1] < at_s
 
 
 def _seconds(at: datetime | None) -> float:
