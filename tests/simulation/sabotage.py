@@ -17,7 +17,7 @@ from sidecar.proposals import changing, proposing
 from tests.simulation.truth import Facts
 from tests.simulation.verdict import Wrong
 
-WORLDS: Final = 60
+WORLDS: Final = 300
 """Within how many worlds a missing guard must show."""
 
 
@@ -124,5 +124,5 @@ SABOTAGE: Final = (
     Sabotage("waits have no end", 2_010, Wrong.STUCK, forget_limits),
     Sabotage("what is shown is not believed", 2_001, Wrong.NEEDLESS, forget_to_look),
     Sabotage("one person is enough", 2_001, Wrong.APPROVAL, forget_the_second_person),
-    Sabotage("whoever asked may approve", 2_080, Wrong.APPROVAL, forget_who_asked),
+    Sabotage("whoever asked may approve", 2_140, Wrong.APPROVAL, forget_who_asked),
 )
