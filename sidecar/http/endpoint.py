@@ -86,8 +86,8 @@ class Endpoint(Generic[Q, B]):
     """Request headers that it heeds, with what they mean."""
     raw: bool = False
     """The body is taken as bytes, not as JSON: signed by somebody else."""
-    text: bool = False
-    """Answers text, not JSON."""
+    text: Sequence[str] = ()
+    """Media types of an answer that is text, not JSON."""
 
     @property
     def takes_body(self) -> bool:

@@ -177,6 +177,6 @@ def _response(reply: Reply) -> Response:
     else:
         content = b"" if reply.view is None else reply.view.model_dump_json().encode()
     response = Response(content, reply.status, dict(reply.headers))
-    if content:
+    if content or reply.text is not None:  # a list without an entry is a file all the same
         response.headers["content-type"] = reply.media_type
     return response

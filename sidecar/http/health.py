@@ -97,6 +97,6 @@ TABLE: Final[Table] = (
         body=NoBody,
         answers={200: None},
         handler=_metrics,
-        text=True,
+        text=("text/plain",),
     ),
 )

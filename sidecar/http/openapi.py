@@ -161,7 +161,7 @@ def _answers(endpoint: Endpoint[Any, Any], names: Mapping[type[BaseModel], Docum
         if view is not None:
             answer["content"] = {"application/json": {"schema": names[view]}}
         elif endpoint.text:
-            answer["content"] = {"text/plain": {"schema": {"type": "string"}}}
+            answer["content"] = {kind: {"schema": {"type": "string"}} for kind in endpoint.text}
         answers[str(status)] = answer
     return answers
 

@@ -16,7 +16,7 @@ async def _pressed(call: Call[NoQuery, NoBody]) -> Reply:
     if len(call.raw) > BODY_MOST_BYTES:
         raise BadInteraction("this is too long for a button of ours")
     await call.doors.slack.handle(call.raw, call.headers)
-    return Reply(None, text="")
+    return Reply(None, text="", media_type="text/plain; charset=utf-8")
 
 
 TABLE: Final[Table] = (
@@ -29,7 +29,7 @@ TABLE: Final[Table] = (
         query=NoQuery,
         body=NoBody,
         raw=True,
-        text=True,
+        text=("text/plain",),
         answers={200: None},
         handler=_pressed,
         refuses=("bad_signature", "invalid_input", "webhooks_not_set_up"),

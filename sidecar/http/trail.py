@@ -159,6 +159,6 @@ TABLE: Final[Table] = (
         answers={200: None},
         handler=_export,
         refuses=("invalid_input",),
-        text=True,
+        text=("text/csv", "application/jsonl"),
     ),
 )
