@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import httpx
+import pytest
 
 from ledger.postgres.trail import KINDS, Entry
 from sidecar.access.roles import Role
@@ -159,3 +160,16 @@ async def test_the_policys_record_is_told(house: House) -> None:
     rules = {one["rule"]: (one["by_policy"], one["asked"]) for one in told["rules"]}
     assert rules == {"small_refunds": (1, 0), "no_rule_covers_it": (0, 1)}
     assert told["suggestions"] == []
+
+
+@pytest.mark.parametrize(
+    ("form", "media_type"),
+    [("jsonl", "application/jsonl"), ("csv", "text/csv; charset=utf-8")],
+)
+async def test_an_export_without_an_entry_is_a_file_all_the_same(
+    house: House, form: str, media_type: str
+) -> None:
+    """It says what it is, or a client that reads by the type fails on the quietest day."""
+    reader = await house.as_(Role.READER)
+    found = await reader.get("/v1/audit/export", params={"who": "person:nobody", "form": form})
+    assert (found.status_code, found.headers["content-type"]) == (200, media_type)
